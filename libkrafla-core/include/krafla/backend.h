@@ -172,7 +172,9 @@ typedef struct kr_backend {
   const kr_kernels *kernels;
 } kr_backend;
 
-#if defined(_WIN32)
+#if defined(KR_BACKEND_BUILTIN) /* linked into the core: its name is nobody's business */
+#define KR_BACKEND_EXPORT
+#elif defined(_WIN32)
 #define KR_BACKEND_EXPORT __declspec(dllexport)
 #else
 #define KR_BACKEND_EXPORT __attribute__((visibility("default")))
