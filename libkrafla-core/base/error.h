@@ -7,7 +7,7 @@
 
 #if defined(__GNUC__)
 #define KR_PRINTF(text, first) __attribute__((format(printf, text, first)))
-#define KR_CHECKED               __attribute__((warn_unused_result))
+#define KR_CHECKED             __attribute__((warn_unused_result))
 #else
 #define KR_PRINTF(text, first)
 #define KR_CHECKED
