@@ -1,0 +1,60 @@
+/* Conversions between binary32 and the two 16-bit float formats, exact on every machine.
+ *
+ * They are built of integer operations and of float operations whose operands and results are
+ * normal numbers, so that a thread which flushes subnormals computes the same bits. The thread
+ * rounds to nearest, as everywhere. */
+#ifndef KR_BASE_HALF_H
+#define KR_BASE_HALF_H
+
+#include <stdint.h>
+#include <string.h>
+
+static inline uint32_t kr_float_bits(float f) {
+  uint32_t bits;
+  memcpy(&bits, &f, sizeof bits);
+  return bits;
+}
+
+static inline float kr_bits_float(uint32_t bits) {
+  float f;
+  memcpy(&f, &bits, sizeof f);
+  return f;
+}
+
+/* f16 to f32: exact for all 65536 patterns; a NaN keeps its payload and is not made quiet. Without
+ * branches, so that a loop over it is vectorized. */
+static inline float kr_half_to_float(uint16_t h) {
+  uint32_t sign = (uint32_t)(h & 0x8000) << 16, a = (uint32_t)(h & 0x7fff) << 13;
+  uint32_t exponent = a & 0x0f800000, bias = 112u << 23;
+  uint32_t normal = a + bias + (exponent == 0x0f800000 ? bias : 0);
+  /* a subnormal m is 2^-14 (1 + m / 1024) - 2^-14, exactly */
+  uint32_t subnormal = kr_float_bits(kr_bits_float(a + (113u << 23)) - 0x1p-14f);
+  return kr_bits_float(sign | (exponent ? normal : subnormal));
+}
+
+/* f32 to f16, to nearest even: subnormal halves are kept, 65520 and more become infinity, NaN
+ * becomes a quiet NaN with the upper bits of its payload. */
+static inline uint16_t kr_float_to_half(float f) {
+  uint32_t bits = kr_float_bits(f), sign = bits >> 16 & 0x8000, a = bits & 0x7fffffff;
+  if (a > 0x7f800000) return (uint16_t)(sign | 0x7e00 | (a >> 13 & 0x3ff));
+  if (a >= 0x477ff000) return (uint16_t)(sign | 0x7c00);
+  /* below 2^-14 a half counts units of 2^-24, which is the last place of a float in [0.5, 1) */
+  if (a < 0x38800000)
+    return (uint16_t)(sign | (kr_float_bits(kr_bits_float(a) + 0.5f) - 0x3f000000));
+  a += 0xfff + (a >> 13 & 1);
+  return (uint16_t)(sign | (a - (112u << 23)) >> 13);
+}
+
+/* bf16 to f32: the upper half of the word. */
+static inline float kr_bfloat_to_float(uint16_t h) {
+  return kr_bits_float((uint32_t)h << 16);
+}
+
+/* f32 to bf16, to nearest even; NaN becomes a quiet NaN with the upper bits of its payload. */
+static inline uint16_t kr_float_to_bfloat(float f) {
+  uint32_t bits = kr_float_bits(f);
+  if ((bits & 0x7fffffff) > 0x7f800000) return (uint16_t)(bits >> 16 | 0x40);
+  return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+#endif
