@@ -32,12 +32,14 @@ typedef struct kr_text { /* not ended by a zero byte; any bytes */
 } kr_text;
 
 /* A metadata value. For an array, element is the type of its n elements; they stand at data as in
- * GGUF: little-endian, unaligned, strings each behind a u64 length. */
+ * GGUF: little-endian, unaligned, strings each behind a u64 length. Otherwise element is type.
+ * Bools are 0 or 1. */
 typedef struct kr_value {
   kr_text key;
   uint32_t type, element;
   uint64_t n; /* elements; 1 for a scalar; bytes for a string */
   const uint8_t *data;
+  size_t bytes; /* at data */
 } kr_value;
 
 typedef struct kr_tensor {
@@ -45,18 +47,22 @@ typedef struct kr_tensor {
   uint32_t type;       /* kr_type; known, whole blocks in every row */
   int32_t n_dims;      /* 1 to 4 */
   int64_t dims[4];     /* innermost first: dims[0] values in a row; unused ones are 1 */
-  const uint8_t *data; /* in a mapping */
-  size_t bytes;
+  const uint8_t *data; /* in a mapping, aligned to 8 bytes or more there */
+  size_t bytes;        /* of all rows, all of them readable */
 } kr_tensor;
 
 typedef struct kr_source kr_source;
 
-/* Opens a model by what its bytes say. A split GGUF file is opened by any of its parts' names, or
- * rather by its first ("name-00001-of-00003.gguf"), and the others are found beside it. Messages
- * start with the path. */
+/* Opens a model by what its bytes say. A split GGUF file is opened by any of its parts' names
+ * ("name-00002-of-00003.gguf"), and the others are found beside it. Messages start with the path,
+ * or with that of the part that is at fault. */
 int kr_source_open(const char *path, kr_source **ret_source, kr_error *err);
+/* The same for bytes in memory, which stay the caller's and outlive the source; name stands for
+ * the path. Their tensors are aligned as the bytes are. */
+int kr_source_open_bytes(const char *name, const uint8_t *data, size_t size, kr_source **ret_source,
+                         kr_error *err);
 void kr_source_close(kr_source *source);
-const char *kr_source_path(const kr_source *source);
+const char *kr_source_path(const kr_source *source); /* of a split model, of its first part */
 
 const kr_value *kr_source_get(const kr_source *source, const char *key); /* or NULL */
 size_t kr_source_n_values(const kr_source *source);
@@ -70,8 +76,10 @@ const kr_tensor *kr_source_tensor_at(const kr_source *source, size_t i);
 void kr_source_release(const kr_source *source, const kr_tensor *tensor);
 
 /* Typed look-ups. Any integer type is taken where its value fits; f32 and f64 where a float is
- * asked for, and integers too. Absent keys return KR_OK and leave *ret alone; a value of another
- * type or out of range fails with a message that names the file, the key and the value. */
+ * asked for, and integers too, but NaN never. Absent keys return KR_OK and leave *ret alone; a
+ * value of another type or out of range fails with a message that names the file, the key and the
+ * value.
+ */
 int kr_source_int(const kr_source *source, const char *key, int64_t min, int64_t max, int64_t *ret,
                   kr_error *err);
 int kr_source_float(const kr_source *source, const char *key, double *ret, kr_error *err);
@@ -82,7 +90,8 @@ int kr_source_string(const kr_source *source, const char *key, kr_text *ret, kr_
 int kr_source_array(const kr_source *source, const char *key, uint32_t mask, const kr_value **ret,
                     kr_error *err);
 
-/* Elements of an array of numbers, i < n. */
+/* Elements of an array of numbers, i < n, or of a scalar, i = 0. What the result cannot hold
+ * becomes the nearest that it can, NaN as an integer 0. */
 int64_t kr_value_int(const kr_value *value, uint64_t i);
 double kr_value_float(const kr_value *value, uint64_t i);
 
