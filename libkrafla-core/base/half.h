@@ -21,15 +21,17 @@ static inline float kr_bits_float(uint32_t bits) {
   return f;
 }
 
-/* f16 to f32: exact for all 65536 patterns; a NaN keeps its payload and is not made quiet. Without
- * branches, so that a loop over it is vectorized. */
+/* f16 to f32: exact for all 65536 patterns; a NaN keeps its payload and is not made quiet. The two
+ * choices are masks made by arithmetic: compilers turn conditions here into branches (a float
+ * operation may not be done in vain, it could trap), and then do not vectorize loops over it. */
 static inline float kr_half_to_float(uint16_t h) {
   uint32_t sign = (uint32_t)(h & 0x8000) << 16, a = (uint32_t)(h & 0x7fff) << 13;
-  uint32_t exponent = a & 0x0f800000, bias = 112u << 23;
-  uint32_t normal = a + bias + (exponent == 0x0f800000 ? bias : 0);
+  uint32_t is_normal = 0 - ((a + 0x7f800000u) >> 31);  /* a >= 1 << 23 */
+  uint32_t is_extreme = 0 - ((a + 0x70800000u) >> 31); /* a >= 31 << 23 */
+  uint32_t normal = a + (112u << 23) + (is_extreme & 112u << 23);
   /* a subnormal m is 2^-14 (1 + m / 1024) - 2^-14, exactly */
   uint32_t subnormal = kr_float_bits(kr_bits_float(a + (113u << 23)) - 0x1p-14f);
-  return kr_bits_float(sign | (exponent ? normal : subnormal));
+  return kr_bits_float(sign | (normal & is_normal) | (subnormal & ~is_normal));
 }
 
 /* f32 to f16, to nearest even: subnormal halves are kept, 65520 and more become infinity, NaN

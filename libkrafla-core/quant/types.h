@@ -56,8 +56,18 @@ typedef struct kr_type_info {
 /* NULL for a number that is no type. */
 const kr_type_info *kr_type_get(uint32_t type);
 
-/* The reference quantizer of Q8_0 (ggml's rule: d = amax / 127 stored as f16, values divided by the
- * unrounded d, halves away from zero). n a multiple of 32; blocks is n / 32 * 34 bytes. */
+/* The reference quantizers, by ggml's rules. n a multiple of 32; one block for 32 values.
+ *
+ *   q8_0  34 bytes: d = amax / 127 stored as f16, values divided by the unrounded d, halves away
+ *         from zero
+ *   q4_0  18 bytes: d = -max / 8, max the first value of the largest magnitude;
+ *         code = min(15, trunc(v / d + 8.5))
+ *   q4_1  20 bytes: m = min, d = (max - min) / 15; code = min(15, trunc((v - m) / d + 0.5))
+ *
+ * The bytes do not depend on the thread's flush mode. Blocks with a value that is not finite, or
+ * 2^120 or more, get a NaN scale; d above 65504 becomes infinite in f16. */
 void kr_quantize_q8_0(const float *values, int64_t n, uint8_t *blocks);
+void kr_quantize_q4_0(const float *values, int64_t n, uint8_t *blocks);
+void kr_quantize_q4_1(const float *values, int64_t n, uint8_t *blocks);
 
 #endif
