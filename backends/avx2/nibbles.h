@@ -1,0 +1,66 @@
+/* The integer part of Q4 products on AVX2, shared by Q4_0 and Q4_1.
+ *
+ * One vector holds 8 rows x 4 consecutive k. vpmaddubsw multiplies nibbles (0..15, the unsigned
+ * side) by q (-127..127) and adds neighbours: a 16-bit lane collects 8 x 2 products of one block,
+ * at most 16 * 15 * 127 = 30480, so a whole block fits before one vpmaddwd folds the two lanes of a
+ * row into its 32-bit sum. Sums of integers are exact: any order gives scalar's. */
+#ifndef KR_AVX2_NIBBLES_H
+#define KR_AVX2_NIBBLES_H
+
+#include "columns.h"
+#include "lanes.h"
+
+enum { NIBBLE_BLOCK = 256, NIBBLE_UNIT = 64 }; /* bytes of a block and of its unit, packed */
+
+/* Lane i of ret_sums[h], in 16-bit halves: the block's sum of nibble * q for row 8 h + i. */
+KR_INLINE void nibble_sums(const uint8_t *quants, const int8_t *q, __m256i ret_sums[2]) {
+  const __m256i low = _mm256_set1_epi8(15);
+  __m256i sums[2] = {_mm256_setzero_si256(), _mm256_setzero_si256()};
+#pragma GCC unroll 4
+  for (int u = 0; u < 4; u++) {
+    __m256i x_low = broadcast_unit(q + 4 * u), x_high = broadcast_unit(q + 16 + 4 * u);
+#pragma GCC unroll 2
+    for (int h = 0; h < 2; h++) {
+      __m256i bytes = load_bytes(quants + u * NIBBLE_UNIT + h * 32);
+      __m256i w_low = _mm256_and_si256(bytes, low);
+      __m256i w_high = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), low);
+      sums[h] = _mm256_add_epi16(sums[h], _mm256_maddubs_epi16(w_low, x_low));
+      sums[h] = _mm256_add_epi16(sums[h], _mm256_maddubs_epi16(w_high, x_high));
+    }
+  }
+  ret_sums[0] = sums[0], ret_sums[1] = sums[1];
+}
+
+/* Blocks of one group with a byte a weight, to be met by many columns: [unit][16 rows][4 k], units
+ * 0-3 from the low nibbles, 4-7 from the high ones. */
+typedef uint8_t nibble_block[8][64];
+
+KR_INLINE void unpack_nibbles(const uint8_t *quants, nibble_block ret) {
+  const __m256i low = _mm256_set1_epi8(15);
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; i++) {
+    __m256i bytes = load_bytes(quants + i * 32);
+    _mm256_store_si256((__m256i *)(ret[i / 2] + i % 2 * 32), _mm256_and_si256(bytes, low));
+    _mm256_store_si256((__m256i *)(ret[4 + i / 2] + i % 2 * 32),
+                       _mm256_and_si256(_mm256_srli_epi16(bytes, 4), low));
+  }
+}
+
+/* As nibble_sums, for n <= 4 columns of q [n][k]: the tile is 16 rows x n columns, two vectors of
+ * weights meet a broadcast unit of each column. */
+KR_INLINE void nibble_tile(const nibble_block w, const int8_t *q, int64_t k, int n,
+                           __m256i ret_sums[][2]) {
+#pragma GCC unroll 8
+  for (int u = 0; u < 8; u++) {
+    __m256i w0 = load_bytes(w[u]), w1 = load_bytes(w[u] + 32);
+#pragma GCC unroll 4
+    for (int c = 0; c < n; c++) {
+      __m256i x = broadcast_unit(q + c * k + 4 * u);
+      __m256i p0 = _mm256_maddubs_epi16(w0, x), p1 = _mm256_maddubs_epi16(w1, x);
+      ret_sums[c][0] = u == 0 ? p0 : _mm256_add_epi16(ret_sums[c][0], p0);
+      ret_sums[c][1] = u == 0 ? p1 : _mm256_add_epi16(ret_sums[c][1], p1);
+    }
+  }
+}
+
+#endif

@@ -1,0 +1,122 @@
+/* Q4_1 products on AVX2. Layout and numerics: backends/scalar/product_q4_1.c; the integer part:
+ * nibbles.h. The float part is scalar's expression, eight rows wide, blocks ascending,
+ * the minimum's term right after the block's. */
+#include "kernels.h"
+#include "nibbles.h"
+
+enum { PAIR_BYTES = 640, MINIMA = 64, QUANTS = 128, AHEAD = 4 * PAIR_BYTES, COLUMNS = 4 };
+
+/* acc + (float)s * (m * dx). */
+KR_INLINE __m256 add_minimum(__m256 acc, __m256 sx, __m256 mw, __m256 dx) {
+  return _mm256_add_ps(acc, _mm256_mul_ps(sx, _mm256_mul_ps(mw, dx)));
+}
+
+/* Lane i of acc[h] is the accumulator of row 8 h + i. */
+KR_INLINE void add_block(__m256 acc[2], const uint8_t *pair, int b, const int8_t *q, float d,
+                         int32_t s) {
+  __m256i sums[2];
+  __m256 dx = _mm256_set1_ps(d), sx = _mm256_set1_ps((float)s);
+  nibble_sums(pair + QUANTS + b * NIBBLE_BLOCK, q, sums);
+  for (int h = 0; h < 2; h++) {
+    const uint8_t *scale = pair + b * 32 + h * 16;
+    acc[h] = add_scaled(acc[h], fold_pairs(sums[h]), load_halves(scale), dx);
+    acc[h] = add_minimum(acc[h], sx, load_halves(scale + MINIMA), dx);
+  }
+}
+
+static void vector_product(const kr_panel *w, int64_t first, int64_t last, const int8_t *q,
+                           const float *d, const int32_t *s, float *y) {
+  for (int64_t g = first; g < last; g++) {
+    const uint8_t *pair = w->data + g * w->group_bytes;
+    __m256 acc[2] = {_mm256_setzero_ps(), _mm256_setzero_ps()};
+    for (int64_t b = 0; b < w->k / KR_BLOCK; b += 2, pair += PAIR_BYTES) {
+      prefetch(pair + AHEAD, PAIR_BYTES);
+      add_block(acc, pair, 0, q + b * KR_BLOCK, d[b], s[b]);
+      add_block(acc, pair, 1, q + (b + 1) * KR_BLOCK, d[b + 1], s[b + 1]);
+    }
+    _mm256_storeu_ps(y + g * KR_GROUP, acc[0]);
+    _mm256_storeu_ps(y + g * KR_GROUP + 8, acc[1]);
+  }
+}
+
+void kr_avx2_vector_q4_1(const kr_panel *w, int64_t first, int64_t last, const kr_columns *x,
+                         float *y, int64_t ldy) {
+  int64_t blocks = w->k / KR_BLOCK;
+  for (int64_t c = 0; c < x->n; c++)
+    vector_product(w, first, last, x->q + c * w->k, x->d + c * blocks, x->s + c * blocks,
+                   y + c * ldy);
+}
+
+/* Some blocks of a group, unpacked. */
+typedef struct slab {
+  _Alignas(64) nibble_block w[KR_SLAB];
+  float d[KR_SLAB][KR_GROUP];
+  float m[KR_SLAB][KR_GROUP];
+} slab;
+
+static void unpack(const uint8_t *group, int64_t first, int count, slab *ret) {
+  for (int i = 0; i < count; i++) {
+    const uint8_t *pair = group + (first + i) / 2 * PAIR_BYTES;
+    int64_t b = (first + i) % 2;
+    unpack_nibbles(pair + QUANTS + b * NIBBLE_BLOCK, ret->w[i]);
+    for (int h = 0; h < 2; h++) {
+      const uint8_t *scale = pair + b * 32 + h * 16;
+      _mm256_store_ps(ret->d[i] + h * 8, load_halves(scale));
+      _mm256_store_ps(ret->m[i] + h * 8, load_halves(scale + MINIMA));
+    }
+  }
+}
+
+/* Adds count blocks to the accumulators y [n][ldy] of 16 rows x n columns, n <= COLUMNS. They stay
+ * in memory: the registers hold the 16-bit sums of a block. */
+KR_INLINE void tile(const slab *w, int count, const int8_t *q, const float *d, const int32_t *s,
+                    int64_t k, int n, float *restrict y, int64_t ldy) {
+  int64_t blocks = k / KR_BLOCK;
+  for (int b = 0; b < count; b++) {
+    __m256i sums[COLUMNS][2];
+    nibble_tile(w->w[b], q + b * KR_BLOCK, k, n, sums);
+#pragma GCC unroll 4
+    for (int c = 0; c < n; c++) {
+      __m256 dx = _mm256_set1_ps(d[c * blocks + b]);
+      __m256 sx = _mm256_cvtepi32_ps(_mm256_set1_epi32(s[c * blocks + b]));
+#pragma GCC unroll 2
+      for (int h = 0; h < 2; h++) {
+        float *acc = y + c * ldy + h * 8;
+        __m256 sum = add_scaled(_mm256_loadu_ps(acc), fold_pairs(sums[c][h]),
+                                _mm256_load_ps(w->d[b] + h * 8), dx);
+        _mm256_storeu_ps(acc, add_minimum(sum, sx, _mm256_load_ps(w->m[b] + h * 8), dx));
+      }
+    }
+  }
+}
+
+static void slab_columns(const slab *w, int count, const int8_t *q, const float *d,
+                         const int32_t *s, int64_t k, int64_t n, float *y, int64_t ldy) {
+  int64_t blocks = k / KR_BLOCK;
+  for (; n >= COLUMNS; n -= COLUMNS) {
+    tile(w, count, q, d, s, k, COLUMNS, y, ldy);
+    q += COLUMNS * k, d += COLUMNS * blocks, s += COLUMNS * blocks, y += COLUMNS * ldy;
+  }
+  if (n == 3) tile(w, count, q, d, s, k, 3, y, ldy);
+  if (n == 2) tile(w, count, q, d, s, k, 2, y, ldy);
+  if (n == 1) tile(w, count, q, d, s, k, 1, y, ldy);
+}
+
+void kr_avx2_matrix_q4_1(const kr_panel *w, int64_t first, int64_t last, const kr_columns *x,
+                         float *y, int64_t ldy) {
+  slab unpacked;
+  int64_t blocks = w->k / KR_BLOCK, step = column_block(x->n, w->k, COLUMNS, 32);
+  for (int64_t c = 0; c < x->n; c += step) {
+    int64_t n = x->n - c < step ? x->n - c : step;
+    for (int64_t g = first; g < last; g++) {
+      float *rows = y + c * ldy + g * KR_GROUP;
+      for (int64_t i = 0; i < n; i++) memset(rows + i * ldy, 0, KR_GROUP * sizeof *rows);
+      for (int64_t b = 0; b < blocks; b += KR_SLAB) {
+        int count = blocks - b < KR_SLAB ? (int)(blocks - b) : KR_SLAB;
+        unpack(w->data + g * w->group_bytes, b, count, &unpacked);
+        slab_columns(&unpacked, count, x->q + c * w->k + b * KR_BLOCK, x->d + c * blocks + b,
+                     x->s + c * blocks + b, w->k, n, rows, ldy);
+      }
+    }
+  }
+}
