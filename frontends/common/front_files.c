@@ -1,0 +1,136 @@
+#include "front_files.h"
+#include "front_error.h"
+#include "front_signals.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct kr_front_file {
+  char *name;      /* of the result */
+  char *temporary; /* NULL: name is written directly */
+  char *buffer;    /* of used bytes */
+  gsize used;
+  int fd;
+};
+
+enum { BUFFER_BYTES = 1 << 18 };
+
+static gboolean fail_errno(GError **error, const char *name, int code) {
+  return kr_front_fail(error, KR_EXIT_FAILED, "%s: %s", name, g_strerror(code));
+}
+
+GString *kr_front_read_fd(int fd, const char *name, GError **error) {
+  GString *text = g_string_new(NULL);
+  char *block = g_malloc(1 << 16);
+  for (;;) {
+    ssize_t n = read(fd, block, 1 << 16);
+    if (n > 0) {
+      g_string_append_len(text, block, n);
+      continue;
+    }
+    if (n < 0 && errno == EINTR && !kr_front_interrupted()) continue;
+    int code = n < 0 ? errno : 0;
+    g_free(block);
+    if (code == 0) return text;
+    g_string_free(text, TRUE);
+    if (code == EINTR)
+      kr_front_fail(error, KR_EXIT_INTERRUPTED, "%s: interrupted", name);
+    else
+      fail_errno(error, name, code);
+    return NULL;
+  }
+}
+
+GString *kr_front_read_file(const char *path, GError **error) {
+  if (strcmp(path, "-") == 0) return kr_front_read_fd(STDIN_FILENO, "standard input", error);
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) {
+    fail_errno(error, path, errno);
+    return NULL;
+  }
+  GString *text = kr_front_read_fd(fd, path, error);
+  close(fd);
+  return text;
+}
+
+int kr_front_write_fd(int fd, const void *bytes, gsize n) {
+  const char *p = bytes;
+  while (n > 0) {
+    ssize_t done = write(fd, p, n);
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) return errno;
+    p += done, n -= (gsize)done;
+  }
+  return 0;
+}
+
+static void file_free(kr_front_file *file) {
+  if (file->fd >= 0) close(file->fd);
+  g_free(file->name);
+  g_free(file->temporary);
+  g_free(file->buffer);
+  g_free(file);
+}
+
+kr_front_file *kr_front_file_new(const char *path, GError **error) {
+  kr_front_file *file = g_new0(kr_front_file, 1);
+  struct stat status;
+  gboolean exists = stat(path, &status) == 0;
+  /* a link keeps pointing where it did: the file behind it is replaced */
+  char *real = exists ? realpath(path, NULL) : NULL;
+  file->name = g_strdup(real ? real : path);
+  free(real);
+  if (exists && !S_ISREG(status.st_mode)) {
+    file->fd = open(path, O_WRONLY | O_CLOEXEC);
+  } else {
+    file->temporary = g_strconcat(file->name, ".XXXXXX", NULL);
+    file->fd = g_mkstemp_full(file->temporary, O_WRONLY | O_CLOEXEC, 0666);
+  }
+  if (file->fd < 0) {
+    fail_errno(error, path, errno);
+    file_free(file);
+    return NULL;
+  }
+  file->buffer = g_malloc(BUFFER_BYTES);
+  return file;
+}
+
+static gboolean flush(kr_front_file *file, GError **error) {
+  int code = kr_front_write_fd(file->fd, file->buffer, file->used);
+  file->used = 0;
+  return code == 0 || fail_errno(error, file->name, code);
+}
+
+gboolean kr_front_file_write(kr_front_file *file, const void *bytes, gsize n, GError **error) {
+  const char *p = bytes;
+  while (n > 0) {
+    if (file->used == BUFFER_BYTES && !flush(file, error)) return FALSE;
+    gsize part = MIN(n, BUFFER_BYTES - file->used);
+    memcpy(file->buffer + file->used, p, part);
+    file->used += part, p += part, n -= part;
+  }
+  return TRUE;
+}
+
+gboolean kr_front_file_commit(kr_front_file *file, GError **error) {
+  gboolean ok = flush(file, error);
+  if (ok && file->temporary && fsync(file->fd) != 0) ok = fail_errno(error, file->name, errno);
+  int fd = file->fd;
+  file->fd = -1;
+  if (close(fd) != 0 && ok) ok = fail_errno(error, file->name, errno);
+  if (ok && file->temporary && g_rename(file->temporary, file->name) != 0)
+    ok = fail_errno(error, file->name, errno);
+  if (!ok && file->temporary) g_unlink(file->temporary);
+  file_free(file);
+  return ok;
+}
+
+void kr_front_file_abandon(kr_front_file *file) {
+  if (!file) return;
+  if (file->temporary) g_unlink(file->temporary);
+  file_free(file);
+}

@@ -1,0 +1,18 @@
+/* Signals, as the programs treat them. */
+#ifndef KR_FRONT_SIGNALS_H
+#define KR_FRONT_SIGNALS_H
+
+#include <glib.h>
+
+/* Ctrl-C is noted (a second one ends the program at once), a closed pipe becomes a write error, and
+ * a page of the mapped model that is gone, because somebody cut the file, ends the program with a
+ * message that names model instead of a crash. */
+void kr_front_signals_init(const char *model);
+
+gboolean kr_front_interrupted(void); /* since the last clear */
+void kr_front_interrupted_clear(void);
+
+/* A kr_progress_fn that cancels once Ctrl-C was pressed; data and fraction are not used. */
+int kr_front_stop(void *data, double fraction);
+
+#endif
