@@ -53,7 +53,7 @@ static bool add_plugin(kr_backends *all, const char *folder, const char *file) {
   for (size_t i = 0; i < all->n; i++)
     if (all->found[i].descriptor && !strcmp(all->found[i].name, name) && !*all->found[i].path) {
       kr_found *twin = add(all, name, path);
-      if (twin) snprintf(twin->reason, sizeof twin->reason, "%s is built into the core", name);
+      if (twin) snprintf(twin->reason, sizeof twin->reason, "built into the core");
       return twin != NULL;
     }
   kr_found *found = add(all, name, path);
