@@ -1,0 +1,154 @@
+/* Text to token ids.
+ *
+ * Invalid UTF-8 is replaced; special tokens are matched; what is between them is normalized and cut
+ * into pieces; each piece is looked up whole, and merged from its smallest parts if it is no token
+ * or its merges lead elsewhere. Every step is linear in the text, but for the heap of long pieces.
+ */
+#include "text/normalize.h"
+#include "text/vocab_parts.h"
+
+typedef struct encoder {
+  const kr_vocab *vocab;
+  kr_ids ids;
+  kr_bytes text;      /* of a part */
+  kr_symbol *symbols; /* kr_array_free */
+  size_t n_symbols;
+  kr_merge_room room;
+  bool unknown; /* the id before is that of unknown text */
+} encoder;
+
+static bool emit(encoder *e, int32_t id, bool unknown) {
+  if (unknown && e->unknown) return true; /* unknown characters in a row are one token */
+  e->unknown = unknown;
+  return kr_ids_add(&e->ids, id);
+}
+
+/* Merges a piece; the symbols are in e->symbols. SIZE_MAX when memory is gone. */
+static size_t merge(encoder *e, const uint8_t *piece, size_t n) {
+  if (n > e->n_symbols) {
+    size_t capacity = n > 2 * e->n_symbols ? n + 64 : 2 * e->n_symbols;
+    kr_symbol *symbols = kr_array_grow(e->symbols, capacity, sizeof *symbols);
+    if (!symbols) return SIZE_MAX;
+    e->symbols = symbols, e->n_symbols = capacity;
+  }
+  const kr_vocab *v = e->vocab;
+  bool bpe = v->kind == KR_VOCAB_BPE;
+  size_t count = bpe ? kr_bpe_symbols(&v->tokens, piece, n, e->symbols)
+                     : kr_spm_symbols(&v->spm, piece, n, e->symbols);
+  return bpe ? kr_merge(kr_bpe_pair, &v->bpe, piece, e->symbols, count, &e->room)
+             : kr_merge(kr_spm_pair, &v->spm, piece, e->symbols, count, &e->room);
+}
+
+static bool encode_piece(encoder *e, const uint8_t *piece, size_t n) {
+  const kr_vocab *v = e->vocab;
+  int32_t id = kr_tokens_find(&v->tokens, piece, n, false);
+  if (id >= 0) {
+    if (v->ignore_merges && !kr_vocab_is_hidden(v, id)) return emit(e, id, false);
+    uint8_t whole = atomic_load_explicit(&v->whole[id], memory_order_relaxed);
+    if (whole == KR_WHOLE_YES) return emit(e, id, false);
+    if (whole == KR_WHOLE_NO) id = -1;
+  }
+  size_t count = merge(e, piece, n);
+  if (count == SIZE_MAX) return false;
+  if (id >= 0) {
+    bool yes = count == 1 && e->symbols[0].id == id && e->symbols[0].n == n;
+    atomic_store_explicit(&v->whole[id], yes ? KR_WHOLE_YES : KR_WHOLE_NO, memory_order_relaxed);
+  }
+  bool spm = v->kind == KR_VOCAB_SPM;
+  for (size_t i = 0; i < count; i++)
+    if (!emit(e, e->symbols[i].id, spm && e->symbols[i].id == v->spm.unknown)) return false;
+  return true;
+}
+
+static int encode_bpe(encoder *e, const char *text, size_t n, kr_error *err) {
+  if (e->vocab->nfc) {
+    int code = kr_text_nfc(text, n, &e->text, &text, &n, err);
+    if (code) return code;
+  }
+  kr_splitter splitter;
+  const uint8_t *piece;
+  kr_split_start(&splitter, e->vocab->split, text, n);
+  while (kr_split_next(&splitter, &piece, &n))
+    if (!encode_piece(e, piece, n)) return kr_fail_memory(err, "tokens");
+  return KR_OK;
+}
+
+/* "▁" and space are the same to the model. */
+static int encode_spm(encoder *e, const char *text, size_t n, bool first, kr_error *err) {
+  const kr_vocab *v = e->vocab;
+  kr_bytes *b = &e->text;
+  b->n = 0;
+  if (!kr_bytes_reserve(b, n + 1)) return kr_fail_memory(err, "text");
+  bool space = text[0] == ' ' || (n >= 3 && !memcmp(text, "\xe2\x96\x81", 3));
+  if (v->prefix == KR_PREFIX_EACH || (v->prefix == KR_PREFIX_FIRST && first && !space))
+    b->data[b->n++] = ' ';
+  for (size_t i = 0; i < n; b->n++) {
+    bool mark = n - i >= 3 && !memcmp(text + i, "\xe2\x96\x81", 3);
+    b->data[b->n] = mark ? ' ' : text[i];
+    i += mark ? 3 : 1;
+  }
+  const uint8_t *s = (const uint8_t *)b->data;
+  for (size_t at = 0, length; at < b->n; at += length) {
+    length = kr_spm_piece(&v->spm, s + at, b->n - at);
+    if (!encode_piece(e, s + at, length)) return kr_fail_memory(err, "tokens");
+  }
+  return KR_OK;
+}
+
+static int encode_parts(encoder *e, const char *text, size_t n, uint32_t flags, kr_error *err) {
+  const kr_vocab *v = e->vocab;
+  bool control = !(flags & KR_ENCODE_NO_CONTROL);
+  for (size_t at = 0; at < n;) {
+    size_t start = n - at, length = 0; /* of the special token, from at on */
+    int32_t id = -1;
+    bool found = kr_special_find(&v->special, (const uint8_t *)text + at, n - at, control, &start,
+                                 &length, &id);
+    int code = KR_OK;
+    e->unknown = false;
+    if (start && v->kind == KR_VOCAB_BPE)
+      code = encode_bpe(e, text + at, start, err);
+    else if (start)
+      code = encode_spm(e, text + at, start, at == 0, err);
+    if (code) return code;
+    if (found && !kr_ids_add(&e->ids, id)) return kr_fail_memory(err, "tokens");
+    at += start + length;
+  }
+  return KR_OK;
+}
+
+static int encode_all(encoder *e, const char *text, size_t n, uint32_t flags, kr_error *err) {
+  const kr_vocab *v = e->vocab;
+  bool special = flags & KR_ENCODE_SPECIAL;
+  if (special && v->add_bos && v->bos >= 0 && !kr_ids_add(&e->ids, v->bos))
+    return kr_fail_memory(err, "tokens");
+  kr_bytes clean = {0};
+  int code = n ? kr_text_clean(text, n, &clean, &text, &n, err) : KR_OK;
+  /* places in a piece are 32 bits, and a space may come before the text */
+  if (!code && n >= UINT32_MAX - 1) code = kr_fail(err, KR_E_ARGUMENT, "text: is over 4 GiB");
+  if (!code) code = encode_parts(e, text, n, flags, err);
+  kr_array_free(clean.data);
+  if (!code && special && v->add_eos && v->eos >= 0 && !kr_ids_add(&e->ids, v->eos))
+    return kr_fail_memory(err, "tokens");
+  return code;
+}
+
+int kr_vocab_encode(const kr_vocab *vocab, const char *text, size_t n, uint32_t flags,
+                    int32_t **ret_ids, size_t *ret_n, kr_error *err) {
+  encoder e = {.vocab = vocab};
+  int code = encode_all(&e, text, n, flags, err);
+  if (!code && !e.ids.data && !(e.ids.data = kr_array_grow(NULL, 1, sizeof *e.ids.data)))
+    code = kr_fail_memory(err, "tokens");
+  kr_array_free(e.text.data);
+  kr_array_free(e.symbols);
+  kr_array_free(e.room.block);
+  if (code) {
+    kr_array_free(e.ids.data);
+    return code;
+  }
+  *ret_ids = e.ids.data, *ret_n = e.ids.n;
+  return KR_OK;
+}
+
+void kr_ids_free(int32_t *ids) {
+  kr_array_free(ids);
+}
