@@ -47,8 +47,9 @@ typedef struct kr_forward {
   float *scratch;    /* for each thread */
   int64_t scratch_floats;
   float *partial; /* attention split by pages, see attention.c */
-  int64_t partial_floats;
   kr_profile profile;
+  uint8_t *arena; /* holds all buffers above */
+  size_t arena_bytes;
 } kr_forward;
 
 enum {
