@@ -156,9 +156,9 @@ kr_check_buffer *kr_check_job_add(kr_check_job *job, kr_check_random *random, co
  * where. */
 bool kr_check_compare(kr_check_job *job, kr_check_fn *reference, kr_check_fn *candidate,
                       char *message, size_t size);
-/* One call with subnormals flushed, as the engine makes it. NULL, or what went wrong: a memory
+/* Calls with subnormals flushed, as the engine makes them. NULL, or what went wrong: a memory
  * fault, an illegal instruction, a changed floating-point environment. */
-const char *kr_check_run(const kr_check_job *job, kr_check_fn *fn);
+const char *kr_check_run(const kr_check_job *job, kr_check_fn *fn, int calls);
 
 typedef struct kr_check_speed {
   double speed, reference; /* in the kind's unit; 0: not timed */

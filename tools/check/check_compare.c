@@ -82,7 +82,7 @@ static const char *describe(const kr_check_job *job) {
   return "touched memory outside of all its operands";
 }
 
-const char *kr_check_run(const kr_check_job *job, kr_check_fn *fn) {
+const char *kr_check_run(const kr_check_job *job, kr_check_fn *fn, int calls) {
   static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE};
   struct sigaction old[4], action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
   const char *volatile trouble = NULL;
@@ -90,7 +90,7 @@ const char *kr_check_run(const kr_check_job *job, kr_check_fn *fn) {
   for (int i = 0; i < 4; i++) sigaction(signals[i], &action, &old[i]);
   if (sigsetjmp(escape, 1) == 0) {
     set_state(before | (uint64_t)FLUSH);
-    job->kernel->kind->call(job, fn);
+    for (int i = 0; i < calls; i++) job->kernel->kind->call(job, fn);
     if ((get_state() ^ (before | (uint64_t)FLUSH)) & ~(uint64_t)(int64_t)STICKY)
       trouble = "changed the floating-point environment";
   } else {
@@ -178,7 +178,7 @@ static void restore(kr_check_job *job) {
 
 static const char *run_and_settle(kr_check_job *job, kr_check_fn *fn) {
   restore(job);
-  const char *trouble = kr_check_run(job, fn);
+  const char *trouble = kr_check_run(job, fn, 1);
   if (!trouble && job->kernel->kind->settle) job->kernel->kind->settle(job);
   return trouble;
 }
