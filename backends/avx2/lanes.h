@@ -23,6 +23,13 @@ KR_INLINE __m256 load_halves(const uint8_t *p) {
   return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)p));
 }
 
+/* Keeps a running sum a running sum: gcc knows that integer addition is associative and would turn
+ * an unrolled sum into a tree, with every product waiting on the stack for its turn. */
+KR_INLINE __m256i in_order(__m256i sum) {
+  __asm__("" : "+x"(sum));
+  return sum;
+}
+
 /* Sum of a vector's pairs of 16-bit lanes: lane i is the sum of row i. */
 KR_INLINE __m256i fold_pairs(__m256i sums) {
   return _mm256_madd_epi16(sums, _mm256_set1_epi16(1));

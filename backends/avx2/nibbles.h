@@ -24,8 +24,8 @@ KR_INLINE void nibble_sums(const uint8_t *quants, const int8_t *q, __m256i ret_s
       __m256i bytes = load_bytes(quants + u * NIBBLE_UNIT + h * 32);
       __m256i w_low = _mm256_and_si256(bytes, low);
       __m256i w_high = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), low);
-      sums[h] = _mm256_add_epi16(sums[h], _mm256_maddubs_epi16(w_low, x_low));
-      sums[h] = _mm256_add_epi16(sums[h], _mm256_maddubs_epi16(w_high, x_high));
+      sums[h] = in_order(_mm256_add_epi16(sums[h], _mm256_maddubs_epi16(w_low, x_low)));
+      sums[h] = in_order(_mm256_add_epi16(sums[h], _mm256_maddubs_epi16(w_high, x_high)));
     }
   }
   ret_sums[0] = sums[0], ret_sums[1] = sums[1];
@@ -46,21 +46,41 @@ KR_INLINE void unpack_nibbles(const uint8_t *quants, nibble_block ret) {
   }
 }
 
-/* As nibble_sums, for n <= 4 columns of q [n][k]: the tile is 16 rows x n columns, two vectors of
- * weights meet a broadcast unit of each column. */
-KR_INLINE void nibble_tile(const nibble_block w, const int8_t *q, int64_t k, int n,
-                           __m256i ret_sums[][2]) {
+/* The sums of a tile of 16 rows x 4 columns: rows 0-7 in low, 8-15 in high. Named one by one, since
+ * compilers keep an array in memory. */
+typedef struct tile_sums {
+  __m256i low0, high0, low1, high1, low2, high2, low3, high3;
+} tile_sums;
+
+/* sum + w * x in 16-bit lanes; the first product starts the sum. */
+KR_INLINE __m256i add_unit(int u, __m256i sum, __m256i w, __m256i x) {
+  __m256i twos = _mm256_maddubs_epi16(w, x);
+  return in_order(u == 0 ? twos : _mm256_add_epi16(sum, twos));
+}
+
+/* As nibble_sums, for n <= 4 columns of q [n][k]: two vectors of weights meet a broadcast unit of
+ * each column. */
+KR_INLINE tile_sums nibble_tile(const nibble_block w, const int8_t *q, int64_t k, int n) {
+  tile_sums s = {0};
 #pragma GCC unroll 8
   for (int u = 0; u < 8; u++) {
-    __m256i w0 = load_bytes(w[u]), w1 = load_bytes(w[u] + 32);
-#pragma GCC unroll 4
-    for (int c = 0; c < n; c++) {
-      __m256i x = broadcast_unit(q + c * k + 4 * u);
-      __m256i p0 = _mm256_maddubs_epi16(w0, x), p1 = _mm256_maddubs_epi16(w1, x);
-      ret_sums[c][0] = u == 0 ? p0 : _mm256_add_epi16(ret_sums[c][0], p0);
-      ret_sums[c][1] = u == 0 ? p1 : _mm256_add_epi16(ret_sums[c][1], p1);
+    __m256i low = load_bytes(w[u]), high = load_bytes(w[u] + 32);
+    __m256i x = broadcast_unit(q + 4 * u);
+    s.low0 = add_unit(u, s.low0, low, x), s.high0 = add_unit(u, s.high0, high, x);
+    if (n > 1) {
+      x = broadcast_unit(q + k + 4 * u);
+      s.low1 = add_unit(u, s.low1, low, x), s.high1 = add_unit(u, s.high1, high, x);
+    }
+    if (n > 2) {
+      x = broadcast_unit(q + 2 * k + 4 * u);
+      s.low2 = add_unit(u, s.low2, low, x), s.high2 = add_unit(u, s.high2, high, x);
+    }
+    if (n > 3) {
+      x = broadcast_unit(q + 3 * k + 4 * u);
+      s.low3 = add_unit(u, s.low3, low, x), s.high3 = add_unit(u, s.high3, high, x);
     }
   }
+  return s;
 }
 
 #endif

@@ -54,8 +54,8 @@ typedef struct slab {
   float m[KR_SLAB][KR_GROUP];
 } slab;
 
-static void unpack(const uint8_t *group, int64_t first, int count, slab *ret) {
-  for (int i = 0; i < count; i++) {
+static void unpack(const uint8_t *group, int64_t first, int64_t count, slab *ret) {
+  for (int64_t i = 0; i < count; i++) {
     const uint8_t *pair = group + (first + i) / 2 * PAIR_BYTES;
     int64_t b = (first + i) % 2;
     unpack_nibbles(pair + QUANTS + b * NIBBLE_BLOCK, ret->w[i]);
@@ -67,30 +67,32 @@ static void unpack(const uint8_t *group, int64_t first, int count, slab *ret) {
   }
 }
 
+/* Adds a block to one column's accumulators, y [16]; lane i of a sum is row i or 8 + i. */
+KR_INLINE void add_column(__m256i low, __m256i high, const float *dw, const float *mw, float d,
+                          int32_t s, float *restrict y) {
+  __m256 dx = _mm256_set1_ps(d), sx = _mm256_cvtepi32_ps(_mm256_set1_epi32(s));
+  __m256 acc0 = add_scaled(_mm256_loadu_ps(y), fold_pairs(low), _mm256_load_ps(dw), dx);
+  __m256 acc1 = add_scaled(_mm256_loadu_ps(y + 8), fold_pairs(high), _mm256_load_ps(dw + 8), dx);
+  _mm256_storeu_ps(y, add_minimum(acc0, sx, _mm256_load_ps(mw), dx));
+  _mm256_storeu_ps(y + 8, add_minimum(acc1, sx, _mm256_load_ps(mw + 8), dx));
+}
+
 /* Adds count blocks to the accumulators y [n][ldy] of 16 rows x n columns, n <= COLUMNS. They stay
  * in memory: the registers hold the 16-bit sums of a block. */
-KR_INLINE void tile(const slab *w, int count, const int8_t *q, const float *d, const int32_t *s,
+KR_INLINE void tile(const slab *w, int64_t count, const int8_t *q, const float *d, const int32_t *s,
                     int64_t k, int n, float *restrict y, int64_t ldy) {
   int64_t blocks = k / KR_BLOCK;
-  for (int b = 0; b < count; b++) {
-    __m256i sums[COLUMNS][2];
-    nibble_tile(w->w[b], q + b * KR_BLOCK, k, n, sums);
-#pragma GCC unroll 4
-    for (int c = 0; c < n; c++) {
-      __m256 dx = _mm256_set1_ps(d[c * blocks + b]);
-      __m256 sx = _mm256_cvtepi32_ps(_mm256_set1_epi32(s[c * blocks + b]));
-#pragma GCC unroll 2
-      for (int h = 0; h < 2; h++) {
-        float *acc = y + c * ldy + h * 8;
-        __m256 sum = add_scaled(_mm256_loadu_ps(acc), fold_pairs(sums[c][h]),
-                                _mm256_load_ps(w->d[b] + h * 8), dx);
-        _mm256_storeu_ps(acc, add_minimum(sum, sx, _mm256_load_ps(w->m[b] + h * 8), dx));
-      }
-    }
+  for (int64_t b = 0; b < count; b++, q += KR_BLOCK, d++, s++) {
+    tile_sums t = nibble_tile(w->w[b], q, k, n);
+    const float *dw = w->d[b], *mw = w->m[b];
+    add_column(t.low0, t.high0, dw, mw, d[0], s[0], y);
+    if (n > 1) add_column(t.low1, t.high1, dw, mw, d[blocks], s[blocks], y + ldy);
+    if (n > 2) add_column(t.low2, t.high2, dw, mw, d[2 * blocks], s[2 * blocks], y + 2 * ldy);
+    if (n > 3) add_column(t.low3, t.high3, dw, mw, d[3 * blocks], s[3 * blocks], y + 3 * ldy);
   }
 }
 
-static void slab_columns(const slab *w, int count, const int8_t *q, const float *d,
+static void slab_columns(const slab *w, int64_t count, const int8_t *q, const float *d,
                          const int32_t *s, int64_t k, int64_t n, float *y, int64_t ldy) {
   int64_t blocks = k / KR_BLOCK;
   for (; n >= COLUMNS; n -= COLUMNS) {
@@ -112,7 +114,7 @@ void kr_avx2_matrix_q4_1(const kr_panel *w, int64_t first, int64_t last, const k
       float *rows = y + c * ldy + g * KR_GROUP;
       for (int64_t i = 0; i < n; i++) memset(rows + i * ldy, 0, KR_GROUP * sizeof *rows);
       for (int64_t b = 0; b < blocks; b += KR_SLAB) {
-        int count = blocks - b < KR_SLAB ? (int)(blocks - b) : KR_SLAB;
+        int64_t count = blocks - b < KR_SLAB ? blocks - b : KR_SLAB;
         unpack(w->data + g * w->group_bytes, b, count, &unpacked);
         slab_columns(&unpacked, count, x->q + c * w->k + b * KR_BLOCK, x->d + c * blocks + b,
                      x->s + c * blocks + b, w->k, n, rows, ldy);
