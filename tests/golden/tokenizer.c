@@ -1,0 +1,161 @@
+/* The tokenizers against the vectors of the reference.
+ *
+ *   tokenizer NAME CONVERTER
+ *
+ * The tokenizer is $KRAFLA_SHARED/tokenizers/tokenizers/NAME/tokenizer.json.xz, or NAME.json in the
+ * folder that KRAFLA_TOKENIZERS names, for those that are not kept there: its README has the
+ * commands that fetch them. CONVERTER makes a GGUF vocabulary of it. */
+#include "text/vocab.h"
+#include "vectors.h"
+#include <glib.h>
+#include <glib/gstdio.h>
+#include <string.h>
+
+static kr_vocab *vocab;
+static char *folder; /* of the vectors */
+static const char *name;
+
+static GStrv read_lines(const char *suffix) {
+  char *path = g_strdup_printf("%s/%s%s.jsonl", folder, name, suffix), *text;
+  g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+  GStrv lines = g_strsplit(g_strchomp(text), "\n", -1);
+  g_assert_cmpuint(g_strv_length(lines), >, 10);
+  g_free(text);
+  g_free(path);
+  return lines;
+}
+
+static void check_ids(const char *line, const char *field, GByteArray *text, uint32_t flags) {
+  GArray *want = vector_ids(line, field);
+  kr_error err = {0};
+  int32_t *ids;
+  size_t n;
+  int code = kr_vocab_encode(vocab, (const char *)text->data, text->len, flags, &ids, &n, &err);
+  g_assert_cmpstr(err.message, ==, "");
+  g_assert_cmpint(code, ==, KR_OK);
+  g_test_message("%s of %s", field, line);
+  g_assert_cmpmem(ids, n * 4, want->data, want->len * 4);
+  kr_ids_free(ids);
+  g_array_unref(want);
+}
+
+static void check_text(const char *line, const char *field, int control) {
+  GArray *ids = vector_ids(line, "ids");
+  GByteArray *want = vector_bytes(line, field);
+  char *text;
+  size_t n;
+  int code = kr_vocab_decode(vocab, (const int32_t *)(void *)ids->data, ids->len, control, &text,
+                             &n, NULL);
+  g_assert_cmpint(code, ==, KR_OK);
+  g_test_message("%s of %s", field, line);
+  g_assert_cmpmem(text, n, want->data, want->len);
+  kr_array_free(text);
+  g_array_unref(ids);
+  g_byte_array_unref(want);
+}
+
+static void encode(void) {
+  GStrv lines = read_lines("");
+  for (GStrv line = lines; *line; line++) {
+    GByteArray *text = vector_bytes(*line, "hex");
+    check_ids(*line, "ids", text, 0);
+    check_ids(*line, "ids_special", text, KR_ENCODE_SPECIAL);
+    check_text(*line, "decoded_hex", 1);
+    g_byte_array_unref(text);
+  }
+  g_strfreev(lines);
+}
+
+static void decode(void) {
+  GStrv lines = read_lines(".decode");
+  for (GStrv line = lines; *line; line++) {
+    check_text(*line, "decoded_hex", 1);
+    check_text(*line, "skip_special_hex", 0);
+  }
+  g_strfreev(lines);
+}
+
+/* Bytes that are not UTF-8 encode as the text with U+FFFD in their place. */
+static void invalid(void) {
+  const char *saved = name;
+  name = "invalid_utf8";
+  GStrv lines = read_lines("");
+  name = saved;
+  for (GStrv line = lines; *line; line++) {
+    GByteArray *raw = vector_bytes(*line, "hex"), *text = vector_bytes(*line, "replaced_hex");
+    int32_t *a, *b;
+    size_t n_a, n_b;
+    g_assert_cmpint(kr_vocab_encode(vocab, (const char *)raw->data, raw->len, 0, &a, &n_a, NULL),
+                    ==, KR_OK);
+    g_assert_cmpint(kr_vocab_encode(vocab, (const char *)text->data, text->len, 0, &b, &n_b, NULL),
+                    ==, KR_OK);
+    g_test_message("%s", *line);
+    g_assert_cmpmem(a, n_a * 4, b, n_b * 4);
+    kr_ids_free(a);
+    kr_ids_free(b);
+    g_byte_array_unref(raw);
+    g_byte_array_unref(text);
+  }
+  g_strfreev(lines);
+}
+
+/* The path of the tokenizer, or NULL: it is not on this machine. */
+static char *find_tokenizer(const char *shared) {
+  char *path =
+      g_build_filename(shared, "tokenizers", "tokenizers", name, "tokenizer.json.xz", NULL);
+  if (g_file_test(path, G_FILE_TEST_EXISTS)) return path;
+  g_free(path);
+  const char *more = g_getenv("KRAFLA_TOKENIZERS");
+  if (!more) return NULL;
+  char *file = g_strconcat(name, ".json", NULL);
+  path = g_build_filename(more, file, NULL);
+  g_free(file);
+  if (g_file_test(path, G_FILE_TEST_EXISTS)) return path;
+  g_free(path);
+  return NULL;
+}
+
+static void load(const char *converter, const char *tokenizer) {
+  char *path, *out;
+  int fd = g_file_open_tmp("krafla-XXXXXX.gguf", &path, NULL), status;
+  g_assert_cmpint(fd, >=, 0);
+  g_close(fd, NULL);
+  const char *argv[] = {"python3", converter, tokenizer, path, NULL};
+  g_assert_true(g_spawn_sync(NULL, (char **)argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, &out,
+                             &status, NULL));
+  g_assert_cmpstr(out, ==, "");
+  g_assert_cmpint(status, ==, 0);
+  kr_error err = {0};
+  kr_source *source = NULL;
+  kr_source_open(path, &source, &err);
+  g_assert_cmpstr(err.message, ==, "");
+  kr_vocab_new(source, (int64_t)kr_source_get(source, "tokenizer.ggml.tokens")->n, &vocab, &err);
+  g_assert_cmpstr(err.message, ==, "");
+  kr_source_close(source);
+  g_unlink(path);
+  g_free(path);
+  g_free(out);
+}
+
+int main(int argc, char **argv) {
+  g_test_init(&argc, &argv, NULL);
+  g_assert_cmpint(argc, ==, 3);
+  name = argv[1];
+  const char *shared = g_getenv("KRAFLA_SHARED");
+  char *tokenizer = shared ? find_tokenizer(shared) : NULL;
+  if (!tokenizer) {
+    g_print("1..0 # SKIP %s\n", shared ? "this tokenizer is not here; set KRAFLA_TOKENIZERS"
+                                       : "skipped: no shared data");
+    return 0;
+  }
+  load(argv[2], tokenizer);
+  folder = g_build_filename(shared, "tokenizers", "vectors", NULL);
+  g_test_add_func("/tokenizer/encode", encode);
+  g_test_add_func("/tokenizer/decode", decode);
+  g_test_add_func("/tokenizer/invalid", invalid);
+  int result = g_test_run();
+  kr_vocab_free(vocab);
+  g_free(folder);
+  g_free(tokenizer);
+  return result;
+}
