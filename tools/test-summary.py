@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""Sums up Meson's test logs.
+
+  test-summary.py LOG...       each a meson-logs/testlog.json
+
+Prints a table of the suites, what failed, what was skipped and why, and last the line
+"N passed, N failed, N skipped". Exit status 1 if a test failed or none passed.
+"""
+import collections
+import json
+import re
+import sys
+
+PASSED = {"OK", "EXPECTEDFAIL"}
+SKIPPED = {"SKIP"}
+
+
+def read(path):
+    """The tests of a log: one JSON object a line."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as log:
+            return [json.loads(line) for line in log if line.strip()]
+    except OSError:
+        return []  # no test was run at all
+
+
+def outcome(test):
+    if test["result"] in PASSED:
+        return "passed"
+    return "skipped" if test["result"] in SKIPPED else "failed"
+
+
+def split_name(name):
+    """("unit", "size") of "krafla:unit / size" and its like."""
+    suite, _, rest = name.rpartition(" / ")
+    return suite.rpartition(":")[2] or "-", rest
+
+
+def skip_reasons(test):
+    """Why a TAP program skipped itself or parts of itself."""
+    found = re.findall(r"^(?:ok \d+.*|1\.\.0.*)#\s*skip:?\s*(.*)$", test.get("stdout") or "",
+                       re.IGNORECASE | re.MULTILINE)
+    return [reason.strip() or "no reason given" for reason in found]
+
+
+def main():
+    if len(sys.argv) < 2:
+        print(__doc__, file=sys.stderr)
+        return 2
+    tests = [test for path in sys.argv[1:] for test in read(path)]
+    suites = collections.defaultdict(collections.Counter)
+    total = collections.Counter()
+    print()
+    for test in tests:
+        suite, name = split_name(test["name"])
+        result = outcome(test)
+        suites[suite][result] += 1
+        total[result] += 1
+        reasons = skip_reasons(test)
+        if result == "failed":
+            print("failed   %s / %s (%s)" % (suite, name, test["result"].lower()))
+        elif reasons:
+            parts = "" if result == "skipped" else "%d part(s) of " % len(reasons)
+            print("skipped  %s%s / %s: %s" % (parts, suite, name, "; ".join(sorted(set(reasons)))))
+        elif result == "skipped":
+            print("skipped  %s / %s" % (suite, name))
+    print("\n%-14s %7s %7s %7s" % ("suite", "passed", "failed", "skipped"))
+    for suite in sorted(suites):
+        counts = suites[suite]
+        print("%-14s %7d %7d %7d" % (suite, counts["passed"], counts["failed"], counts["skipped"]))
+    print("\n%d passed, %d failed, %d skipped"
+          % (total["passed"], total["failed"], total["skipped"]))
+    return 1 if total["failed"] or not total["passed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
