@@ -42,12 +42,15 @@ static const char *part_file(const split *s, int64_t no) {
 
 /* What a part says of itself must agree with its place among the others. */
 static int check_part(split *s, int64_t no, const kr_directory *directory, kr_error *err) {
-  int64_t own_no = -1, own_count = 0, n_tensors = s->n_tensors;
+  int64_t own_no = -1, own_count = -1, n_tensors = s->n_tensors;
   int code = kr_directory_int(directory, "split.no", 0, MAX_PARTS, &own_no, err);
   if (!code) code = kr_directory_int(directory, "split.count", 0, MAX_PARTS, &own_count, err);
   if (!code)
     code = kr_directory_int(directory, "split.tensors.count", 0, MAX_TENSORS, &n_tensors, err);
   if (code) return code;
+  if (own_no < 0 || own_count < 0)
+    return kr_fail(err, KR_E_FORMAT, "key '%s' is missing, which every part of a split model has",
+                   own_no < 0 ? "split.no" : "split.count");
   if (own_no != no)
     return kr_fail(err, KR_E_FORMAT,
                    "key 'split.no' is %" PRId64 ", but by its name the file is part %" PRId64
@@ -115,8 +118,19 @@ static int find_parts(const split *s, kr_error *err) {
                  missing, s->count, part_file(s, first));
 }
 
+/* The number, from 1, of the part that holds a tensor. */
+static size_t part_of(const kr_source *source, size_t tensor) {
+  uintptr_t at = (uintptr_t)source->directory.tensors[tensor].data;
+  size_t i = 0;
+  while (i + 1 < source->n_files &&
+         at - (uintptr_t)source->files[i].mapping.data >= source->files[i].mapping.size)
+    i++;
+  return i + 1;
+}
+
 /* The tensors of all parts, against their count and each other. */
-static int check_whole(const split *s, kr_directory *whole, kr_error *err) {
+static int check_whole(const split *s, kr_source *source, kr_error *err) {
+  kr_directory *whole = &source->directory;
   if (s->n_tensors >= 0 && (int64_t)whole->n_tensors != s->n_tensors)
     return kr_fail(err, KR_E_FORMAT,
                    "key 'split.tensors.count' is %" PRId64 ", but the %" PRId64
@@ -128,8 +142,9 @@ static int check_whole(const split *s, kr_directory *whole, kr_error *err) {
                             twins);
   if (code == KR_E_MEMORY) return kr_fail_memory(err, "the index of the tensors");
   if (code)
-    return kr_fail(err, code, "duplicate tensor name '%s' in the parts of the split model",
-                   kr_shown(whole->tensors[twins[1]].name, shown));
+    return kr_fail(err, code, "duplicate tensor name '%s': in parts %zu and %zu of the split model",
+                   kr_shown(whole->tensors[twins[1]].name, shown), part_of(source, twins[0]),
+                   part_of(source, twins[1]));
   return KR_OK;
 }
 
@@ -167,7 +182,7 @@ int kr_split_gather(kr_source *source, kr_file *file, kr_directory *directory, i
                      : add_part(source, &s, no, &other, &others, err);
   }
   if (!code) {
-    code = check_whole(&s, &source->directory, err);
+    code = check_whole(&s, source, err);
     if (code) code = kr_fail_path(err, code, kr_source_path(source));
   }
   kr_file_close(file);
