@@ -133,7 +133,7 @@ static int read_ids(const kr_source *source, kr_vocab *v, kr_error *err) {
   bool spm = v->kind == KR_VOCAB_SPM;
   int code = read_id(source, v, KEY "bos_token_id", spm ? 1 : -1, &v->bos, err);
   if (!code) code = read_id(source, v, KEY "eos_token_id", spm ? 2 : -1, &v->eos, err);
-  int32_t id;
+  int32_t id = -1;
   /* not used, but a value of another type is an error in them too */
   if (!code) code = read_id(source, v, KEY "padding_token_id", -1, &id, err);
   if (!code) code = read_id(source, v, KEY "unknown_token_id", -1, &id, err);
