@@ -99,7 +99,8 @@ static int compare(const void *a, const void *b) {
 }
 
 /* The rank that must not be passed, from the ISA asked for. */
-static int find_cap(const kr_backends *all, const char *isa, int *ret_cap, kr_error *err) {
+static int find_cap(const kr_backends *all, const char *isa, const char *folder, int *ret_cap,
+                    kr_error *err) {
   *ret_cap = INT_MAX;
   if (!isa) isa = secure_getenv("KRAFLA_ISA");
   if (!isa) isa = secure_getenv("ISA_LM_ISA");
@@ -121,7 +122,9 @@ static int find_cap(const kr_backends *all, const char *isa, int *ret_cap, kr_er
     if (all->found[i].descriptor)
       at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", at ? ", " : "",
                              all->found[i].name);
-  return kr_fail(err, KR_E_ARGUMENT, "ISA=%s: no backend of this name (there are %s)", isa, names);
+  return kr_fail(err, KR_E_ARGUMENT,
+                 "ISA=%s: no backend of this name; there are %s, looked for in %s", isa, names,
+                 folder);
 }
 
 static void layer(kr_backends *all, int cap) {
@@ -163,10 +166,12 @@ static int fill(kr_backends *all, const kr_backends_options *options, kr_error *
   all->owners = kr_alloc(kr_kernel_count(), sizeof *all->owners);
   char *folder = kr_plugin_directory(options ? options->directory : NULL);
   bool ok = all->found && all->owners && folder && add_builtin(all) && search(all, folder);
+  int code = ok ? KR_OK : kr_fail_memory(err, "backends");
+  if (ok) {
+    qsort(all->found, all->n, sizeof *all->found, compare);
+    code = find_cap(all, options ? options->isa : NULL, folder, &cap, err);
+  }
   kr_free(folder);
-  if (!ok) return kr_fail_memory(err, "backends");
-  qsort(all->found, all->n, sizeof *all->found, compare);
-  int code = find_cap(all, options ? options->isa : NULL, &cap, err);
   if (code) return code;
   all->table.struct_size = sizeof all->table;
   layer(all, cap);
