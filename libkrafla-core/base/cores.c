@@ -106,6 +106,16 @@ static int32_t quota_at(const char *root, const char *group, bool v2) {
   return whole_cpus(quota, strtoll(line, NULL, 10));
 }
 
+/* Whether a cgroup v1 line's controllers, "cpu,cpuacct", have the one with the quota. */
+static bool has_cpu(const char *controllers) {
+  while (*controllers) {
+    size_t n = strcspn(controllers, ",");
+    if (n == 3 && !memcmp(controllers, "cpu", 3)) return true;
+    controllers += n + (controllers[n] != 0);
+  }
+  return false;
+}
+
 /* The least quota of this process's cgroup and of those around it. */
 static int32_t least_quota(const char *root, char *group, bool v2) {
   int32_t least = INT32_MAX;
@@ -132,7 +142,7 @@ static int32_t cgroup_cpus(const char *root) {
     if (!group) continue;
     *group++ = 0;
     bool v2 = !strcmp(line, "0:") || !controllers[1];
-    if (!v2 && !strstr(controllers, "cpu")) continue;
+    if (!v2 && !has_cpu(controllers + 1)) continue;
     int32_t quota = least_quota(root, group, v2);
     if (quota < least) least = quota;
   }

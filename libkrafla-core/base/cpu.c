@@ -25,6 +25,20 @@ typedef struct feature {
   uint8_t reg, bit, state;
 } feature;
 
+/* Digits at *at, no sign, blank or prefix as strtoul takes them; moves *at behind them. */
+static bool number(const char **at, uint32_t base, uint32_t max, uint32_t *ret) {
+  static const char digits[] = "0123456789abcdef";
+  const char *start = *at, *digit;
+  uint64_t value = 0;
+  while (**at && (digit = strchr(digits, **at)) && (uint32_t)(digit - digits) < base) {
+    value = value * base + (uint32_t)(digit - digits);
+    if (value > max) return false;
+    (*at)++;
+  }
+  *ret = (uint32_t)value;
+  return *at != start;
+}
+
 #if defined(X86)
 
 static const feature known[] = {
@@ -67,20 +81,21 @@ static bool present(const feature *f) {
 /* "cpuid:7.1:eax:4:ymm" */
 static bool parse_raw(const char *word, feature *ret) {
   static const char *const registers[] = {"eax:", "ebx:", "ecx:", "edx:"};
-  char *end;
   if (strncmp(word, "cpuid:", 6)) return false;
-  feature f = {.leaf = (uint32_t)strtoul(word + 6, &end, 16)};
-  if (*end == '.') f.subleaf = (uint32_t)strtoul(end + 1, &end, 16);
-  if (*end++ != ':') return false;
-  size_t reg = 0;
-  while (reg < 4 && strncmp(end, registers[reg], 4)) reg++;
-  if (reg == 4) return false;
-  unsigned long bit = strtoul(end + 4, &end, 10);
-  f.reg = (uint8_t)reg, f.bit = (uint8_t)bit;
-  if (!strcmp(end, ":ymm")) f.state = YMM, end += 4;
-  if (!strcmp(end, ":zmm")) f.state = ZMM, end += 4;
+  feature f = {0};
+  uint32_t bit;
+  word += 6;
+  if (!number(&word, 16, UINT32_MAX, &f.leaf)) return false;
+  if (*word == '.' && (word++, !number(&word, 16, UINT32_MAX, &f.subleaf))) return false;
+  if (*word++ != ':') return false;
+  while (f.reg < 4 && strncmp(word, registers[f.reg], 4)) f.reg++;
+  if (f.reg == 4) return false;
+  word += 4;
+  if (!number(&word, 10, 31, &bit)) return false;
+  f.bit = (uint8_t)bit;
+  f.state = !strcmp(word, ":ymm") ? YMM : !strcmp(word, ":zmm") ? ZMM : NO_STATE;
   *ret = f;
-  return bit < 32 && !*end;
+  return f.state != NO_STATE || !*word;
 }
 
 #else
@@ -113,10 +128,11 @@ static bool present(const feature *f) {
 static bool parse_raw(const char *word, feature *ret) {
   uint32_t leaf = !strncmp(word, "hwcap:", 6) ? 1 : !strncmp(word, "hwcap2:", 7) ? 2 : 0;
   if (!leaf) return false;
-  char *end;
-  unsigned long bit = strtoul(strchr(word, ':') + 1, &end, 10);
+  uint32_t bit;
+  word = strchr(word, ':') + 1;
+  if (!number(&word, 10, 63, &bit) || *word) return false;
   *ret = (feature){.leaf = leaf, .bit = (uint8_t)bit};
-  return bit < 64 && !*end;
+  return true;
 }
 
 #endif

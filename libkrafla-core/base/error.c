@@ -12,7 +12,7 @@ static bool printable(uint32_t c) {
 }
 
 char *kr_printable(char *out, size_t size, const char *text, size_t n) {
-  size_t at = 0, i = 0;
+  size_t at = 0, i = 0, mark = 0; /* mark: the last place where dots would fit */
   while (i < n) {
     uint32_t c;
     size_t length = kr_utf8_next((const uint8_t *)text + i, n - i, &c);
@@ -25,13 +25,13 @@ char *kr_printable(char *out, size_t size, const char *text, size_t n) {
       for (size_t j = 0; j < length; j++)
         need += (size_t)snprintf(escaped + need, sizeof escaped - need, "\\x%02x",
                                  (unsigned)(uint8_t)text[i + j]);
-    if (at + need + 4 > size && i + length < n) { /* leave room for the dots */
-      if (at + 4 <= size) memcpy(out + at, "...", 3), at += 3;
+    if (at + need + 1 > size) {
+      if (size >= 4) memcpy(out + mark, "...", 3), at = mark + 3;
       break;
     }
-    if (at + need + 1 > size) break;
     memcpy(out + at, escaped, need);
     at += need, i += length;
+    if (at + 4 <= size) mark = at;
   }
   if (size) out[at] = 0;
   return out;

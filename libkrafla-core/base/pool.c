@@ -72,8 +72,9 @@ static bool work_once(kr_pool *pool, int32_t number) {
   return true;
 }
 
+/* Ordered after the announcement that a thread is about to sleep, so that it is not overlooked. */
 static bool has_work(kr_pool *pool) {
-  return (uint32_t)atomic_load_explicit(&pool->work, memory_order_relaxed) != 0;
+  return (uint32_t)atomic_load(&pool->work) != 0;
 }
 
 static void *worker_main(void *argument) {
