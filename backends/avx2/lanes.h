@@ -40,12 +40,6 @@ KR_INLINE __m256 add_scaled(__m256 acc, __m256i isum, __m256 dw, __m256 dx) {
   return _mm256_add_ps(acc, _mm256_mul_ps(_mm256_cvtepi32_ps(isum), _mm256_mul_ps(dw, dx)));
 }
 
-/* Asks for bytes p .. p + count - 1 of a stream, count a multiple of 64. Past the end of the
- * weights this is harmless: a prefetch never faults. */
-KR_INLINE void prefetch(const uint8_t *p, int count) {
-  for (int i = 0; i < count; i += 64) _mm_prefetch((const char *)p + i, _MM_HINT_T0);
-}
-
 /* Sixteen lanes, 0-7 in low and 8-15 in high, folded 8, 4, 2, 1 in kr_scalar_fold's order. */
 KR_INLINE float fold_lanes(__m256 low, __m256 high) {
   __m256 eight = _mm256_add_ps(low, high);

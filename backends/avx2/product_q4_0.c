@@ -3,7 +3,7 @@
 #include "kernels.h"
 #include "nibbles.h"
 
-enum { PAIR_BYTES = 576, QUANTS = 64, AHEAD = 4 * PAIR_BYTES, COLUMNS = 4 };
+enum { PAIR_BYTES = 576, QUANTS = 64, COLUMNS = 4 };
 
 /* Lane i of acc[h] is the accumulator of row 8 h + i. */
 KR_INLINE void add_block(__m256 acc[2], const uint8_t *pair, int b, const int8_t *q, float d,
@@ -16,13 +16,13 @@ KR_INLINE void add_block(__m256 acc[2], const uint8_t *pair, int b, const int8_t
                         load_halves(pair + b * 32 + h * 16), dx);
 }
 
+/* One column. Bound by memory; no software prefetch, which only disturbs the hardware's. */
 static void vector_product(const kr_panel *w, int64_t first, int64_t last, const int8_t *q,
                            const float *d, const int32_t *s, float *y) {
   for (int64_t g = first; g < last; g++) {
     const uint8_t *pair = w->data + g * w->group_bytes;
     __m256 acc[2] = {_mm256_setzero_ps(), _mm256_setzero_ps()};
     for (int64_t b = 0; b < w->k / KR_BLOCK; b += 2, pair += PAIR_BYTES) {
-      prefetch(pair + AHEAD, PAIR_BYTES);
       add_block(acc, pair, 0, q + b * KR_BLOCK, d[b], s[b]);
       add_block(acc, pair, 1, q + (b + 1) * KR_BLOCK, d[b + 1], s[b + 1]);
     }

@@ -4,7 +4,7 @@
 #include "kernels.h"
 #include "nibbles.h"
 
-enum { PAIR_BYTES = 640, MINIMA = 64, QUANTS = 128, AHEAD = 4 * PAIR_BYTES, COLUMNS = 4 };
+enum { PAIR_BYTES = 640, MINIMA = 64, QUANTS = 128, COLUMNS = 4 };
 
 /* acc + (float)s * (m * dx). */
 KR_INLINE __m256 add_minimum(__m256 acc, __m256 sx, __m256 mw, __m256 dx) {
@@ -24,13 +24,13 @@ KR_INLINE void add_block(__m256 acc[2], const uint8_t *pair, int b, const int8_t
   }
 }
 
+/* One column. Bound by memory; no software prefetch, which only disturbs the hardware's. */
 static void vector_product(const kr_panel *w, int64_t first, int64_t last, const int8_t *q,
                            const float *d, const int32_t *s, float *y) {
   for (int64_t g = first; g < last; g++) {
     const uint8_t *pair = w->data + g * w->group_bytes;
     __m256 acc[2] = {_mm256_setzero_ps(), _mm256_setzero_ps()};
     for (int64_t b = 0; b < w->k / KR_BLOCK; b += 2, pair += PAIR_BYTES) {
-      prefetch(pair + AHEAD, PAIR_BYTES);
       add_block(acc, pair, 0, q + b * KR_BLOCK, d[b], s[b]);
       add_block(acc, pair, 1, q + (b + 1) * KR_BLOCK, d[b + 1], s[b + 1]);
     }

@@ -10,14 +10,7 @@
 #include "kernels.h"
 #include "lanes.h"
 
-enum {
-  PAIR_BYTES = 1088,
-  QUANTS = 64,
-  BLOCK_BYTES = 512,
-  UNIT_BYTES = 64,
-  AHEAD = 2 * PAIR_BYTES,
-  COLUMNS = 4
-};
+enum { PAIR_BYTES = 1088, QUANTS = 64, BLOCK_BYTES = 512, UNIT_BYTES = 64, COLUMNS = 4 };
 
 /* Lane i of acc[h] is the accumulator of row 8 h + i, lane i of sums[h] its block's sum. */
 KR_INLINE void add_block(__m256 acc[2], const uint8_t *pair, int b, const int8_t *q, float d) {
@@ -37,13 +30,13 @@ KR_INLINE void add_block(__m256 acc[2], const uint8_t *pair, int b, const int8_t
     acc[h] = add_scaled(acc[h], sums[h], load_halves(pair + b * 32 + h * 16), _mm256_set1_ps(d));
 }
 
+/* One column. Bound by memory; no software prefetch, which only disturbs the hardware's. */
 static void vector_product(const kr_panel *w, int64_t first, int64_t last, const int8_t *q,
                            const float *d, float *y) {
   for (int64_t g = first; g < last; g++) {
     const uint8_t *pair = w->data + g * w->group_bytes;
     __m256 acc[2] = {_mm256_setzero_ps(), _mm256_setzero_ps()};
     for (int64_t b = 0; b < w->k / KR_BLOCK; b += 2, pair += PAIR_BYTES) {
-      prefetch(pair + AHEAD, PAIR_BYTES);
       add_block(acc, pair, 0, q + b * KR_BLOCK, d[b]);
       add_block(acc, pair, 1, q + (b + 1) * KR_BLOCK, d[b + 1]);
     }
