@@ -36,6 +36,16 @@ KR_INLINE __m128 kr_sse2_any_halves(__m128i h) {
       _mm_or_si128(_mm_and_si128(top, infinite), _mm_andnot_si128(top, _mm_castps_si128(finite))));
 }
 
+/* Lanes less than KR_SSE2_ODD where a half is zero, subnormal, infinite or NaN: rare in weights and
+ * scales, so that one test of many is worth a branch. */
+#define KR_SSE2_ODD 0x0800
+KR_INLINE __m128i kr_sse2_range(__m128i h) {
+  return _mm_add_epi16(_mm_and_si128(h, _mm_set1_epi16(0x7fff)), _mm_set1_epi16(0x0400));
+}
+KR_INLINE int kr_sse2_is_odd(__m128i least_range) {
+  return _mm_movemask_epi8(_mm_cmpgt_epi16(_mm_set1_epi16(KR_SSE2_ODD), least_range));
+}
+
 /* The first and the last four of eight halves, each in the upper 16 bits of its lane. */
 KR_INLINE __m128i kr_sse2_low_halves(__m128i h) {
   return _mm_unpacklo_epi16(_mm_setzero_si128(), h);

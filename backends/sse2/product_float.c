@@ -7,7 +7,7 @@
 
 enum {
   PIECE = 64,  /* values of k */
-  AHEAD = 1024 /* bytes */
+  AHEAD = 4096 /* bytes: one line now and then starts the CPU's own prefetcher in the next page */
 };
 
 typedef void widen_fn(const uint8_t *w, int64_t k, float *out);
@@ -15,28 +15,26 @@ typedef void widen_fn(const uint8_t *w, int64_t k, float *out);
 static void widen_bf16(const uint8_t *w, int64_t k, float *out) {
   for (int64_t i = 0; i < 2 * k; i++) {
     __m128i h = _mm_load_si128((const __m128i *)(const void *)w + i);
-    if (i % 4 == 0) _mm_prefetch((const char *)w + 16 * i + AHEAD, _MM_HINT_T0);
     _mm_store_ps(out + 8 * i, _mm_castsi128_ps(kr_sse2_low_halves(h)));
     _mm_store_ps(out + 8 * i + 4, _mm_castsi128_ps(kr_sse2_high_halves(h)));
   }
 }
 
-/* Weights are finite but in damaged models: one test for a row of k of the group. */
 static void widen_f16(const uint8_t *w, int64_t k, float *out) {
-  __m128i magnitude = _mm_set1_epi16(0x7fff), most = _mm_setzero_si128();
-  for (int64_t i = 0; i < 2 * k; i++) {
-    __m128i h = _mm_load_si128((const __m128i *)(const void *)w + i);
-    if (i % 4 == 0) _mm_prefetch((const char *)w + 16 * i + AHEAD, _MM_HINT_T0);
-    most = _mm_max_epi16(most, _mm_and_si128(h, magnitude));
-    _mm_store_ps(out + 8 * i, kr_sse2_finite_halves(kr_sse2_low_halves(h)));
-    _mm_store_ps(out + 8 * i + 4, kr_sse2_finite_halves(kr_sse2_high_halves(h)));
-  }
-  if (__builtin_expect(!_mm_movemask_epi8(_mm_cmpgt_epi16(most, _mm_set1_epi16(0x7bff))), 1))
-    return;
-  for (int64_t i = 0; i < 2 * k; i++) {
-    __m128i h = _mm_load_si128((const __m128i *)(const void *)w + i);
-    _mm_store_ps(out + 8 * i, kr_sse2_any_halves(kr_sse2_low_halves(h)));
-    _mm_store_ps(out + 8 * i + 4, kr_sse2_any_halves(kr_sse2_high_halves(h)));
+  const __m128i *p = (const __m128i *)(const void *)w;
+  for (int64_t i = 0; i < k; i++, p += 2, out += KR_GROUP) {
+    __m128i a = _mm_load_si128(p), b = _mm_load_si128(p + 1);
+    if (__builtin_expect(kr_sse2_is_odd(_mm_min_epi16(kr_sse2_range(a), kr_sse2_range(b))), 0)) {
+      _mm_store_ps(out, kr_sse2_any_halves(kr_sse2_low_halves(a)));
+      _mm_store_ps(out + 4, kr_sse2_any_halves(kr_sse2_high_halves(a)));
+      _mm_store_ps(out + 8, kr_sse2_any_halves(kr_sse2_low_halves(b)));
+      _mm_store_ps(out + 12, kr_sse2_any_halves(kr_sse2_high_halves(b)));
+    } else {
+      _mm_store_ps(out, kr_sse2_normal_halves(kr_sse2_low_halves(a)));
+      _mm_store_ps(out + 4, kr_sse2_normal_halves(kr_sse2_high_halves(a)));
+      _mm_store_ps(out + 8, kr_sse2_normal_halves(kr_sse2_low_halves(b)));
+      _mm_store_ps(out + 12, kr_sse2_normal_halves(kr_sse2_high_halves(b)));
+    }
   }
 }
 
@@ -75,6 +73,8 @@ KR_INLINE void product(const kr_panel *w, int64_t first, int64_t last, const kr_
     do { /* once for k = 0: the sums are 0 then */
       int64_t k = w->k - start < PIECE ? w->k - start : PIECE;
       const uint8_t *group = w->data + g * w->group_bytes + start * KR_GROUP * bytes;
+      for (int64_t i = 0; i < PIECE * KR_GROUP * bytes; i += 1024)
+        _mm_prefetch((const char *)group + AHEAD + i, _MM_HINT_T0);
       if (widen) widen(group, k, wide);
       all_columns(widen ? wide : (const float *)(const void *)group, k, x, start, y + g * KR_GROUP,
                   ldy);

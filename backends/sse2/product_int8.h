@@ -29,11 +29,17 @@ typedef struct kr_sse2_block {
 } kr_sse2_block;
 
 enum {
-  KR_SSE2_BLOCKS = 64,    /* prepared at a time: 19 KiB, most of the smallest first-level caches */
-  KR_SSE2_COLUMNS = 8,    /* of a tile */
-  KR_SSE2_GROUPS = 16,    /* that stay in the second-level cache while columns go by */
-  KR_SSE2_PREFETCH = 1536 /* bytes ahead in the stream of weights */
+  KR_SSE2_BLOCKS = 64, /* prepared at a time: 19 KiB, most of the smallest first-level caches */
+  KR_SSE2_COLUMNS = 8, /* of a tile */
+  KR_SSE2_GROUPS = 16, /* that stay in the second-level cache while columns go by */
+  /* One line a pair, in the next page of memory: it starts the CPU's own prefetcher there, which
+   * stops at the end of each page. Prefetching every line took a quarter of the speed. */
+  KR_SSE2_PREFETCH = 4096
 };
+
+/* Has this sum now. GCC would else regroup the additions of a whole unrolled block into a tree, and
+ * keep its many leaves in memory: less than half the speed. */
+#define KR_SSE2_SETTLE(sum) __asm__("" : "+x"(sum))
 
 KR_INLINE int64_t kr_sse2_pair_bytes(kr_sse2_format format) {
   return format == KR_SSE2_Q4_0 ? 576 : format == KR_SSE2_Q4_1 ? 640 : 1088;
@@ -76,18 +82,12 @@ KR_INLINE void kr_sse2_prepare(kr_sse2_format format, const kr_columns *x, int64
   }
 }
 
-/* The scales or minima of a pair, f16 [32], as f32. Zeros and subnormals are rare, infinities mean
- * a damaged model: one test for all of them. */
+/* The scales or minima of a pair, f16 [32], as f32. */
 KR_INLINE void kr_sse2_scales(const uint8_t *halves, __m128 scale[8]) {
   const __m128i *h = (const __m128i *)(const void *)halves;
-  __m128i magnitude = _mm_set1_epi16(0x7fff), least = magnitude, most = _mm_setzero_si128();
-  for (int i = 0; i < 4; i++) {
-    __m128i m = _mm_and_si128(_mm_load_si128(h + i), magnitude);
-    least = _mm_min_epi16(least, m), most = _mm_max_epi16(most, m);
-  }
-  __m128i odd = _mm_or_si128(_mm_cmpgt_epi16(_mm_set1_epi16(0x0400), least),
-                             _mm_cmpgt_epi16(most, _mm_set1_epi16(0x7bff)));
-  if (__builtin_expect(_mm_movemask_epi8(odd), 0)) {
+  __m128i least = kr_sse2_range(_mm_load_si128(h));
+  for (int i = 1; i < 4; i++) least = _mm_min_epi16(least, kr_sse2_range(_mm_load_si128(h + i)));
+  if (__builtin_expect(kr_sse2_is_odd(least), 0)) {
     for (int i = 0; i < 4; i++) {
       scale[2 * i] = kr_sse2_any_halves(kr_sse2_low_halves(_mm_load_si128(h + i)));
       scale[2 * i + 1] = kr_sse2_any_halves(kr_sse2_high_halves(_mm_load_si128(h + i)));
@@ -132,11 +132,11 @@ KR_INLINE void kr_sse2_vector_block(kr_sse2_format format, const uint8_t *quants
   for (int r = 0; r < 4; r++) sum[r] = x->start;
   for (int u = 0; u < units; u++) {
     const __m128i *w = (const __m128i *)(const void *)(quants + 64 * u);
-    _mm_prefetch((const char *)w + KR_SSE2_PREFETCH, _MM_HINT_T0);
     for (int r = 0; r < 4; r++) {
       kr_sse2_split(format, _mm_load_si128(w + r), term);
       for (int i = 0; i < terms; i++)
         sum[r] = _mm_add_epi32(sum[r], _mm_madd_epi16(term[i], x->factor[u * terms + i]));
+      KR_SSE2_SETTLE(sum[r]);
     }
   }
   for (int r = 0; r < 4; r++)
@@ -190,6 +190,7 @@ KR_INLINE void kr_sse2_tile_block(kr_sse2_format format, int columns, const uint
     for (int c = 0; c < columns; c++)
       for (int i = 0; i < terms; i++)
         sum[c] = _mm_add_epi32(sum[c], _mm_madd_epi16(term[i], x[c].factor[u * terms + i]));
+    for (int c = 0; c < columns; c++) KR_SSE2_SETTLE(sum[c]);
   }
   for (int c = 0; c < columns; c++)
     acc[c] = kr_sse2_add_block(format, acc[c], sum[c], scale, minimum, &x[c]);

@@ -19,7 +19,7 @@ void kr_sse2_rms_norm(const float *x, const float *w, int64_t n, float eps, floa
     }
   }
   float mean = kr_sse2_fold(lane) / (float)n;
-  float r = 1 / sqrtf(mean + eps);
+  float r = 1 / _mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss(mean + eps))); /* no libm in a plug-in */
   __m128 factor = _mm_set1_ps(r);
   for (i = 0; i + 4 <= n; i += 4)
     _mm_storeu_ps(y + i, _mm_mul_ps(_mm_mul_ps(_mm_loadu_ps(x + i), factor), _mm_loadu_ps(w + i)));
