@@ -132,19 +132,14 @@ static size_t lower_word(const kr_splitter *s, size_t at) {
   return class & LOWER ? run_of(s, next, LOWER) : after_both;
 }
 
-/* U+W* at at, or at. */
-static size_t upper_word(const kr_splitter *s, size_t at) {
-  size_t end = run_of(s, at, UPPER);
-  return end > at ? run_of(s, end, LOWER) : at;
-}
-
 static size_t scan_cased(const kr_splitter *s, size_t at, bool endings, int most) {
   size_t next, end = at;
   bool prefix = !(look(s, at, &next) & LN) && !is_break(s, at);
   if (prefix && (end = lower_word(s, next)) == next) end = at;
   if (end == at) end = lower_word(s, at);
-  if (end == at && prefix && (end = upper_word(s, next)) == next) end = at;
-  if (end == at) end = upper_word(s, at);
+  /* of U+W*, where U*W+ found nothing there is no W */
+  if (end == at && prefix && (end = run_of(s, next, UPPER)) == next) end = at;
+  if (end == at) end = run_of(s, at, UPPER);
   if (end > at) return endings ? contraction(s, end, true) : end;
   return scan_rest(s, at, most, KR_CLASS_SPACE | LN, true);
 }
