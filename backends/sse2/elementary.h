@@ -1,44 +1,63 @@
-/* exp, SiLU and GELU on four lanes: the steps of common/scalar.h. */
+/* exp, SiLU and GELU: the steps of common/scalar.h, sixteen values at a time.
+ *
+ * The steps of one exp wait for each other, so four registers take turns: their chains overlap even
+ * where the CPU looks ahead only a little. */
 #ifndef KR_SSE2_ELEMENTARY_H
 #define KR_SSE2_ELEMENTARY_H
 
 #include "kernels.h"
 
-KR_INLINE __m128 kr_sse2_exp(__m128 x) {
-  __m128 magic = _mm_set1_ps(KR_ROUND_MAGIC);
-  __m128 some = _mm_cmpgt_ps(x, _mm_set1_ps(KR_EXP_MIN)); /* false for NaN */
-  x = _mm_min_ps(x, _mm_set1_ps(KR_EXP_MAX));
-  __m128 t = _mm_add_ps(_mm_mul_ps(x, _mm_set1_ps(KR_LOG2_E)), magic);
-  __m128 n = _mm_sub_ps(t, magic);
-  __m128 r = _mm_sub_ps(x, _mm_mul_ps(n, _mm_set1_ps(KR_LN2_HI)));
-  r = _mm_sub_ps(r, _mm_mul_ps(n, _mm_set1_ps(KR_LN2_LO)));
-  __m128 p = _mm_set1_ps(KR_EXP_C4);
-  p = _mm_add_ps(_mm_mul_ps(p, r), _mm_set1_ps(KR_EXP_C3));
-  p = _mm_add_ps(_mm_mul_ps(p, r), _mm_set1_ps(KR_EXP_C2));
-  p = _mm_add_ps(_mm_mul_ps(p, r), _mm_set1_ps(KR_EXP_C1));
-  p = _mm_add_ps(_mm_mul_ps(p, r), _mm_set1_ps(KR_EXP_C0));
-  p = _mm_mul_ps(p, _mm_mul_ps(r, r));
-  p = _mm_add_ps(p, r);
-  p = _mm_add_ps(p, _mm_set1_ps(1));
-  /* the magic number's own bits are shifted out above n's */
-  __m128i power = _mm_slli_epi32(_mm_add_epi32(_mm_castps_si128(t), _mm_set1_epi32(127)), 23);
-  return _mm_and_ps(some, _mm_mul_ps(p, _mm_castsi128_ps(power)));
+/* p[j] = p[j] * r[j] + c */
+KR_INLINE void kr_sse2_horner(__m128 p[4], const __m128 r[4], float c) {
+  for (int j = 0; j < 4; j++) p[j] = _mm_add_ps(_mm_mul_ps(p[j], r[j]), _mm_set1_ps(c));
 }
 
-/* z / (1 + exp(-u)) */
-KR_INLINE __m128 kr_sse2_gate(__m128 z, __m128 u) {
-  __m128 minus = _mm_xor_ps(u, _mm_set1_ps(-0.0f));
-  return _mm_div_ps(z, _mm_add_ps(_mm_set1_ps(1), kr_sse2_exp(minus)));
+/* x[j] = exp(x[j]) */
+KR_INLINE void kr_sse2_exp(__m128 x[4]) {
+  __m128 magic = _mm_set1_ps(KR_ROUND_MAGIC), some[4], n[4], r[4], p[4], power[4];
+  for (int j = 0; j < 4; j++) {
+    some[j] = _mm_cmpgt_ps(x[j], _mm_set1_ps(KR_EXP_MIN)); /* false for NaN */
+    r[j] = _mm_min_ps(x[j], _mm_set1_ps(KR_EXP_MAX));
+  }
+  for (int j = 0; j < 4; j++) {
+    __m128 t = _mm_add_ps(_mm_mul_ps(r[j], _mm_set1_ps(KR_LOG2_E)), magic);
+    n[j] = _mm_sub_ps(t, magic);
+    /* the magic number's own bits are shifted out above n's */
+    __m128i exponent = _mm_add_epi32(_mm_castps_si128(t), _mm_set1_epi32(127));
+    power[j] = _mm_castsi128_ps(_mm_slli_epi32(exponent, 23));
+  }
+  for (int j = 0; j < 4; j++) r[j] = _mm_sub_ps(r[j], _mm_mul_ps(n[j], _mm_set1_ps(KR_LN2_HI)));
+  for (int j = 0; j < 4; j++) r[j] = _mm_sub_ps(r[j], _mm_mul_ps(n[j], _mm_set1_ps(KR_LN2_LO)));
+  for (int j = 0; j < 4; j++) p[j] = _mm_set1_ps(KR_EXP_C4);
+  kr_sse2_horner(p, r, KR_EXP_C3);
+  kr_sse2_horner(p, r, KR_EXP_C2);
+  kr_sse2_horner(p, r, KR_EXP_C1);
+  kr_sse2_horner(p, r, KR_EXP_C0);
+  for (int j = 0; j < 4; j++) p[j] = _mm_add_ps(_mm_mul_ps(p[j], _mm_mul_ps(r[j], r[j])), r[j]);
+  for (int j = 0; j < 4; j++)
+    x[j] = _mm_and_ps(some[j], _mm_mul_ps(_mm_add_ps(p[j], _mm_set1_ps(1)), power[j]));
 }
 
-KR_INLINE __m128 kr_sse2_silu(__m128 z) {
-  return kr_sse2_gate(z, z);
+/* z[j] = z[j] / (1 + exp(-u[j])) */
+KR_INLINE void kr_sse2_gate(__m128 z[4], __m128 u[4]) {
+  for (int j = 0; j < 4; j++) u[j] = _mm_xor_ps(u[j], _mm_set1_ps(-0.0f));
+  kr_sse2_exp(u);
+  for (int j = 0; j < 4; j++) z[j] = _mm_div_ps(z[j], _mm_add_ps(_mm_set1_ps(1), u[j]));
 }
 
-KR_INLINE __m128 kr_sse2_gelu(__m128 z) {
-  __m128 cube = _mm_mul_ps(_mm_mul_ps(z, z), z);
-  __m128 u = _mm_add_ps(z, _mm_mul_ps(_mm_set1_ps(KR_GELU_CUBE), cube));
-  return kr_sse2_gate(z, _mm_mul_ps(u, _mm_set1_ps(KR_GELU_TWO)));
+KR_INLINE void kr_sse2_silu(__m128 z[4]) {
+  __m128 u[4] = {z[0], z[1], z[2], z[3]};
+  kr_sse2_gate(z, u);
+}
+
+KR_INLINE void kr_sse2_gelu(__m128 z[4]) {
+  __m128 u[4];
+  for (int j = 0; j < 4; j++) {
+    __m128 cube = _mm_mul_ps(_mm_mul_ps(z[j], z[j]), z[j]);
+    u[j] = _mm_add_ps(z[j], _mm_mul_ps(_mm_set1_ps(KR_GELU_CUBE), cube));
+    u[j] = _mm_mul_ps(u[j], _mm_set1_ps(KR_GELU_TWO));
+  }
+  kr_sse2_gate(z, u);
 }
 
 /* The sixteen lanes of a sum, lane 4 i + j in element j of lane[i], folded 8, 4, 2, 1. */

@@ -56,10 +56,12 @@ void kr_sse2_softmax(float *x, int64_t first, int64_t last, int64_t n, float sca
     }
     for (int64_t j = i; j < first; j++) x[j] = -INFINITY; /* exp gives 0 */
     for (int64_t j = i + 15; j >= last; j--) x[j] = -INFINITY;
+    __m128 e[4];
+    for (int j = 0; j < 4; j++) e[j] = _mm_sub_ps(_mm_loadu_ps(x + i + 4 * j), subtract);
+    kr_sse2_exp(e);
     for (int j = 0; j < 4; j++) {
-      __m128 e = kr_sse2_exp(_mm_sub_ps(_mm_loadu_ps(x + i + 4 * j), subtract));
-      _mm_storeu_ps(x + i + 4 * j, e);
-      lane[j] = _mm_add_ps(lane[j], e);
+      _mm_storeu_ps(x + i + 4 * j, e[j]);
+      lane[j] = _mm_add_ps(lane[j], e[j]);
     }
   }
   ret[0] = max + 0.0f;
@@ -68,15 +70,25 @@ void kr_sse2_softmax(float *x, int64_t first, int64_t last, int64_t n, float sca
 
 void kr_sse2_silu_gate(const float *gate, const float *up, int64_t n, float *y) {
   int64_t i = 0;
-  for (; i + 4 <= n; i += 4)
-    _mm_storeu_ps(y + i, _mm_mul_ps(kr_sse2_silu(_mm_loadu_ps(gate + i)), _mm_loadu_ps(up + i)));
+  for (; i + 16 <= n; i += 16) {
+    __m128 z[4], u[4];
+    for (int j = 0; j < 4; j++)
+      z[j] = _mm_loadu_ps(gate + i + 4 * j), u[j] = _mm_loadu_ps(up + i + 4 * j);
+    kr_sse2_silu(z);
+    for (int j = 0; j < 4; j++) _mm_storeu_ps(y + i + 4 * j, _mm_mul_ps(z[j], u[j]));
+  }
   for (; i < n; i++) y[i] = kr_scalar_silu(gate[i]) * up[i];
 }
 
 void kr_sse2_gelu_gate(const float *gate, const float *up, int64_t n, float *y) {
   int64_t i = 0;
-  for (; i + 4 <= n; i += 4)
-    _mm_storeu_ps(y + i, _mm_mul_ps(kr_sse2_gelu(_mm_loadu_ps(gate + i)), _mm_loadu_ps(up + i)));
+  for (; i + 16 <= n; i += 16) {
+    __m128 z[4], u[4];
+    for (int j = 0; j < 4; j++)
+      z[j] = _mm_loadu_ps(gate + i + 4 * j), u[j] = _mm_loadu_ps(up + i + 4 * j);
+    kr_sse2_gelu(z);
+    for (int j = 0; j < 4; j++) _mm_storeu_ps(y + i + 4 * j, _mm_mul_ps(z[j], u[j]));
+  }
   for (; i < n; i++) y[i] = kr_scalar_gelu(gate[i]) * up[i];
 }
 
