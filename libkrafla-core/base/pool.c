@@ -84,7 +84,7 @@ static void *worker_main(void *argument) {
   while (!atomic_load(&pool->stop)) {
     if (work_once(pool, self->number)) continue;
     int spins = 0;
-    while (spins < SPINS && !has_work(pool)) PAUSE(), spins++;
+    for (; spins < SPINS && !has_work(pool); spins++) PAUSE();
     if (spins < SPINS) continue;
     pthread_mutex_lock(&pool->lock);
     atomic_fetch_add(&pool->asleep, 1);

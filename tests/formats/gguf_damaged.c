@@ -39,14 +39,15 @@ static void check_tensors(const kr_source *source, const kr_guarded *file) {
     const kr_type_info *type = kr_type_get(t->type);
     g_assert_nonnull(type);
     g_assert_true(t->n_dims >= 1 && t->n_dims <= 4);
-    unsigned __int128 values = 1;
+    uint64_t values = 1, bytes; /* in 64 bits on every machine */
     for (int d = 0; d < 4; d++) {
       g_assert_true(t->dims[d] >= 1 && (d < t->n_dims || t->dims[d] == 1));
-      values *= (uint64_t)t->dims[d];
-      g_assert_true(values <= UINT64_MAX);
+      g_assert_false(__builtin_mul_overflow(values, (uint64_t)t->dims[d], &values));
     }
     g_assert_true(t->dims[0] % type->block == 0);
-    g_assert_true(values / (unsigned)type->block * (unsigned)type->bytes == t->bytes);
+    values /= (unsigned)type->block;
+    g_assert_false(__builtin_mul_overflow(values, (unsigned)type->bytes, &bytes));
+    g_assert_cmpuint(bytes, ==, t->bytes);
     g_assert_true(inside(file, t->data, t->bytes));
     for (size_t j = 0; j < i; j++) {
       const kr_tensor *other = kr_source_tensor_at(source, j);
