@@ -1,16 +1,58 @@
-/* How the AVX2 products of many columns walk their operands. */
+/* How the AVX2 products with quantized weights walk their columns. */
 #ifndef KR_AVX2_COLUMNS_H
 #define KR_AVX2_COLUMNS_H
 
-#include <stdint.h>
+#include "lanes.h"
 
-/* Blocks of a group that are unpacked at a time: 16 of Q4 are 8 KiB and leave L1 its room for the
- * columns. */
-enum { KR_SLAB = 16, KR_L2_SHARE = 256 << 10 };
+/* A tile is 16 rows x KR_TILE columns. Its accumulators stay in y, in memory: the registers hold
+ * the integer sums of one block. */
+enum { KR_TILE = 4 };
 
-/* How many columns to take at a time so that their activations stay in L2 while all groups pass by;
- * at least `least`, for which the weights are then read again. */
-static inline int64_t column_block(int64_t n, int64_t column_bytes, int64_t tile, int64_t least) {
+/* Blocks of a group that are prepared at a time for many columns: with a byte a weight 8 KiB, which
+ * leaves L1 its room for the columns. */
+enum { KR_SLAB = 16 };
+
+enum { KR_L2_SHARE = 256 << 10 }; /* bytes of activations that should stay in L2 */
+
+/* The columns from one on, at some block, and their accumulators in one group of rows. */
+typedef struct tile_columns {
+  const int8_t *q;  /* [..][k] */
+  const float *d;   /* [..][blocks] */
+  const int32_t *s; /* [..][blocks] */
+  float *y;         /* [..][ldy], 16 of each */
+  int64_t k, blocks, ldy;
+} tile_columns;
+
+KR_INLINE tile_columns columns_at(const kr_panel *w, const kr_columns *x, int64_t column,
+                                  int64_t group, float *y, int64_t ldy) {
+  int64_t blocks = w->k / KR_BLOCK;
+  return (tile_columns){.q = x->q + column * w->k,
+                        .d = x->d + column * blocks,
+                        .s = x->s + column * blocks,
+                        .y = y + column * ldy + group * KR_GROUP,
+                        .k = w->k,
+                        .blocks = blocks,
+                        .ldy = ldy};
+}
+
+KR_INLINE tile_columns skip_columns(tile_columns x, int64_t n) {
+  x.q += n * x.k, x.d += n * x.blocks, x.s += n * x.blocks, x.y += n * x.ldy;
+  return x;
+}
+
+KR_INLINE tile_columns skip_blocks(tile_columns x, int64_t n) {
+  x.q += n * KR_BLOCK, x.d += n, x.s += n;
+  return x;
+}
+
+/* Empty sums for n columns. */
+KR_INLINE void clear_columns(tile_columns x, int64_t n) {
+  for (int64_t c = 0; c < n; c++) memset(x.y + c * x.ldy, 0, KR_GROUP * sizeof *x.y);
+}
+
+/* How many of n columns to take at a time, so that their activations stay in L2 while all groups
+ * pass by; at least `least`, for which the weights are then read again. */
+KR_INLINE int64_t column_step(int64_t n, int64_t column_bytes, int64_t tile, int64_t least) {
   int64_t fits = KR_L2_SHARE / (column_bytes > 0 ? column_bytes : 1);
   if (fits < least) fits = least;
   fits -= fits % tile;

@@ -17,7 +17,7 @@ KR_INLINE void vector_product(const kr_panel *w, int64_t first, int64_t last, co
 
 KR_INLINE void matrix_product(const kr_panel *w, int64_t first, int64_t last, const kr_columns *x,
                               float *y, int64_t ldy, int type) {
-  int64_t step = column_block(x->n, w->k * (int64_t)sizeof(float), PANEL_COLUMNS, 48);
+  int64_t step = column_step(x->n, w->k * (int64_t)sizeof(float), PANEL_COLUMNS, 48);
   for (int64_t c = 0; c < x->n; c += step) {
     int64_t n = x->n - c < step ? x->n - c : step;
     for (int64_t g = first; g < last; g++)
