@@ -43,7 +43,9 @@ int kr_engine_new(const kr_model *model, const kr_backends *backends,
   kr_engine *e = kr_alloc(1, sizeof *e);
   if (!e) return kr_fail_memory(err, "engine");
   e->model = model, e->backends = backends;
+  uint64_t state = kr_float_state_set(); /* frequencies of the rotation are computed here */
   code = start(e, o, err);
+  kr_float_state_restore(state);
   if (code) {
     kr_engine_free(e);
     return code;

@@ -141,6 +141,20 @@ static int make_storage(kr_model *m, kr_error *err) {
   return KR_OK;
 }
 
+/* The rotation's factors divide: angles must stay numbers, and below the 2^30 that kr_real_sin_cos
+ * takes. */
+static int check_factors(const kr_model *m, kr_error *err) {
+  const kr_weight *w = &m->global[KR_ROPE_FACTORS];
+  double least = (double)m->hp.n_ctx / m->hp.rope_factor * 0x1p-30;
+  for (int64_t i = 0; w->tensor && i < w->tensor->dims[0]; i++) {
+    double factor = (double)w->vector[i];
+    if (!(factor > 0 && factor >= least && factor < 1e30)) /* NaN too */
+      return kr_fail(err, KR_E_FORMAT, "%s: tensor rope_freqs.weight has a factor of %g",
+                     kr_source_path(m->source), factor);
+  }
+  return KR_OK;
+}
+
 int kr_model_bind(kr_model *m, kr_error *err) {
   const kr_tensor *embedding = kr_source_tensor(m->source, "token_embd.weight");
   m->hp.n_vocab = embedding ? embedding->dims[1] : 1;
@@ -150,5 +164,6 @@ int kr_model_bind(kr_model *m, kr_error *err) {
   m->layers = kr_alloc((size_t)m->hp.n_layers, sizeof *m->layers);
   if (!m->layers) return kr_fail_memory(err, "layers");
   int code = bind_all(m, err);
-  return code ? code : make_storage(m, err);
+  if (!code) code = make_storage(m, err);
+  return code ? code : check_factors(m, err);
 }

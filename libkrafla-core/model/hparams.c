@@ -99,6 +99,9 @@ static int check(const kr_source *source, const kr_arch *arch, const kr_hparams 
                    "(%s.attention.head_count %lld)",
                    path, a, (long long)hp->n_rot, (long long)hp->head_dim, a,
                    (long long)hp->n_heads);
+  if ((double)hp->n_ctx / hp->rope_factor > 0x1p30) /* see kr_real_sin_cos */
+    return kr_fail(err, KR_E_FORMAT, "%s: %s.rope.scaling.factor is %g: angles grow too large",
+                   path, a, hp->rope_factor);
   if (hp->n_experts)
     return kr_fail(err, KR_E_UNSUPPORTED,
                    "%s: %s.expert_count is %lld: mixtures of experts are not supported", path, a,

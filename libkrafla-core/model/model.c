@@ -1,5 +1,6 @@
 /* Opening a model: source, hyper-parameters, tensors, tokenizer, packed weights. */
 #include "model/model.h"
+#include "base/float_state.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -91,7 +92,9 @@ int kr_model_open(const char *path, const kr_model_options *options, kr_model **
                   kr_error *err) {
   kr_model *m = kr_alloc(1, sizeof *m);
   if (!m) return kr_fail_memory(err, "model");
+  uint64_t state = kr_float_state_set(); /* weights may be quantized on the way */
   int code = load(m, path, options, err);
+  kr_float_state_restore(state);
   if (code) {
     kr_model_free(m);
     return code;

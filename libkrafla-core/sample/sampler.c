@@ -6,9 +6,11 @@
  * Sources  top-p: Holtzman et al., arXiv:1904.09751; min-p: Nguyen et al., arXiv:2407.01082;
  *          penalty: Keskar et al., arXiv:1909.05858, in the form that Hugging Face gave it;
  *          xorshift64*: Vigna, arXiv:1402.6246. */
+#include "base/float_state.h"
 #include "base/memory.h"
 #include "base/real.h"
 #include "base/size.h"
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,7 +108,8 @@ static void penalize(kr_sampler *s, const float *logits) {
   if (penalty == 1) return;
   for (int32_t i = 0; i < s->n_recent; i++) {
     float l = logits[s->recent[i]];
-    s->logits[s->recent[i]] = l > 0 ? l / penalty : l * penalty;
+    l = l > 0 ? l / penalty : l * penalty;
+    s->logits[s->recent[i]] = l > FLT_MAX ? FLT_MAX : l < -FLT_MAX ? -FLT_MAX : l;
   }
 }
 
@@ -177,21 +180,24 @@ static double least_of(const kr_sampler *s) {
   return least;
 }
 
-int kr_sampler_draw(kr_sampler *s, const float *logits, int32_t *ret_token, kr_error *err) {
-  for (int32_t i = 0; i < s->n_vocab; i++)
-    if (!isfinite(logits[i])) return kr_fail(err, KR_E_NUMERIC, "logits are not finite");
-  memcpy(s->logits, logits, (size_t)s->n_vocab * sizeof *logits);
-  penalize(s, logits);
-  if (s->options.temperature == 0 || s->options.top_k == 1) {
-    *ret_token = argmax(s->logits, s->n_vocab);
-    return KR_OK;
-  }
+static int32_t draw(kr_sampler *s) {
+  if (s->options.temperature == 0 || s->options.top_k == 1) return argmax(s->logits, s->n_vocab);
   double total;
   int32_t n = select_above(s, least_of(s), &total);
   total = cut(s, &n, total);
   double left = uniform(s) * total;
   int32_t i = 0;
   while (i < n - 1 && left >= s->candidates[i].p) left -= s->candidates[i++].p;
-  *ret_token = s->candidates[i].id;
+  return s->candidates[i].id;
+}
+
+int kr_sampler_draw(kr_sampler *s, const float *logits, int32_t *ret_token, kr_error *err) {
+  for (int32_t i = 0; i < s->n_vocab; i++)
+    if (!isfinite(logits[i])) return kr_fail(err, KR_E_NUMERIC, "logits are not finite");
+  memcpy(s->logits, logits, (size_t)s->n_vocab * sizeof *logits);
+  uint64_t state = kr_float_state_set(); /* the caller may round in another way */
+  penalize(s, logits);
+  *ret_token = draw(s);
+  kr_float_state_restore(state);
   return KR_OK;
 }
