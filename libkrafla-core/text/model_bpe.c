@@ -1,7 +1,8 @@
 /* Byte-level BPE: the list of merges as a hash table from pairs of tokens. */
 #include "text/model_bpe.h"
 
-#define KEY "tokenizer.ggml.merges"
+#define KEY   "tokenizer.ggml.merges"
+#define BLOCK 32
 
 static inline size_t place(const kr_bpe *bpe, int32_t left, int32_t right) {
   uint64_t h = ((uint64_t)(uint32_t)left << 32 | (uint32_t)right) * UINT64_C(0x9e3779b97f4a7c15);
@@ -40,40 +41,103 @@ static int refuse(uint64_t i, kr_text text, const char *what, kr_error *err) {
                  kr_printable(shown, sizeof shown, text.data, text.n), what);
 }
 
-/* Reads merge i, "LEFT RIGHT". guess is where the result probably stands in the vocabulary: right
- * behind that of the merge before. */
-static int read_merge(const kr_tokens *tokens, uint64_t i, kr_text text, uint8_t *room,
-                      int32_t guess, kr_bpe *bpe, int32_t *ret_id, kr_error *err) {
-  const char *space = text.n > 1 ? memchr(text.data + 1, ' ', text.n - 1) : NULL;
-  size_t split = space ? (size_t)(space - text.data) : 0;
-  if (!space || split + 1 == text.n) return refuse(i, text, "is not two tokens", err);
-  const uint8_t *left = (const uint8_t *)text.data, *right = left + split + 1;
-  size_t n_right = text.n - split - 1;
+/* A merge "LEFT RIGHT" on its way into the table. The bytes of both stand together. */
+typedef struct merge {
+  kr_text text;
+  uint8_t *bytes;
+  size_t n_left, n_right; /* of bytes */
+  size_t space;           /* where it is in text */
   bool raw_left, raw_right;
-  size_t n_a = kr_spelling_read(tokens->spelling, left, split, room, &raw_left);
-  size_t n_b = kr_spelling_read(tokens->spelling, right, n_right, room + n_a, &raw_right);
-  int32_t a = kr_tokens_find(tokens, room, n_a, raw_left);
-  int32_t b = kr_tokens_find(tokens, room + n_a, n_b, raw_right);
-  if (a < 0 || b < 0) return refuse(i, text, "names a token that is not there", err);
-  size_t n = n_a + n_b;
-  bool raw = raw_left || raw_right;
-  if (raw) { /* then the whole is raw */
-    n = split + n_right;
-    memcpy(room, left, split);
-    memcpy(room + split, right, n_right);
-  }
-  int32_t id = -1;
-  if (!raw && !tokens->doubles && guess < tokens->n) {
-    size_t n_guess;
-    const uint8_t *bytes = kr_tokens_bytes(tokens, guess, &n_guess);
-    if (n_guess == n && !tokens->raw[guess] && !memcmp(bytes, room, n)) id = guess;
-  }
-  if (id < 0) id = kr_tokens_find(tokens, room, n, raw);
-  if (id < 0) return refuse(i, text, "makes a token that is not there", err);
-  /* of a pair that is listed twice the last counts, as in the reference */
-  *slot_of(bpe, a, b) = (kr_bpe_slot){a, b, {(uint32_t)i, id}};
-  *ret_id = id;
+  uint32_t hash_left, hash_right;
+  int32_t left, right, id;
+} merge;
+
+/* First step: cuts the text in two. */
+static int parse(const kr_tokens *t, uint64_t i, kr_text text, uint8_t *room, merge *ret_merge,
+                 kr_error *err) {
+  const char *space = text.n > 1 ? memchr(text.data + 1, ' ', text.n - 1) : NULL;
+  size_t left = space ? (size_t)(space - text.data) : 0;
+  if (!space || left + 1 == text.n) return refuse(i, text, "is not two tokens", err);
+  merge *m = ret_merge;
+  *m = (merge){.text = text, .bytes = room, .space = left};
+  const uint8_t *s = (const uint8_t *)text.data;
+  m->n_left = kr_spelling_read(t->spelling, s, left, room, &m->raw_left);
+  m->n_right = kr_spelling_read(t->spelling, s + left + 1, text.n - left - 1, room + m->n_left,
+                                &m->raw_right);
+  m->hash_left = kr_tokens_hash(t, room, m->n_left, m->raw_left);
+  m->hash_right = kr_tokens_hash(t, room + m->n_left, m->n_right, m->raw_right);
   return KR_OK;
+}
+
+/* Second step: finds the tokens. guess is where the result probably stands in the vocabulary: right
+ * behind that of the merge before. */
+static int resolve(const kr_tokens *t, uint64_t i, int32_t guess, merge *m, kr_error *err) {
+  uint8_t *right = m->bytes + m->n_left;
+  m->left = kr_tokens_find_hashed(t, m->bytes, m->n_left, m->raw_left, m->hash_left);
+  m->right = kr_tokens_find_hashed(t, right, m->n_right, m->raw_right, m->hash_right);
+  if (m->left < 0 || m->right < 0)
+    return refuse(i, m->text, "names a token that is not there", err);
+  size_t n = m->n_left + m->n_right;
+  bool raw = m->raw_left || m->raw_right;
+  if (raw) { /* then the whole is raw */
+    n = m->text.n - 1;
+    memcpy(m->bytes, m->text.data, m->space);
+    memcpy(m->bytes + m->space, m->text.data + m->space + 1, n - m->space);
+  }
+  m->id = -1;
+  if (!raw && !t->doubles && guess < t->n) {
+    size_t n_guess;
+    const uint8_t *bytes = kr_tokens_bytes(t, guess, &n_guess);
+    if (n_guess == n && !t->raw[guess] && !memcmp(bytes, m->bytes, n)) m->id = guess;
+  }
+  if (m->id < 0) m->id = kr_tokens_find(t, m->bytes, n, raw);
+  return m->id < 0 ? refuse(i, m->text, "makes a token that is not there", err) : KR_OK;
+}
+
+/* Reads merges [n] at most BLOCK, the first of which is merge i, step by step for all of them: the
+ * places in memory that a step needs are fetched while the step before works on the others. */
+static int read_block(const kr_tokens *tokens, uint64_t i, const kr_text *texts, size_t n,
+                      uint8_t *room, int32_t *last, kr_bpe *bpe, kr_error *err) {
+  merge merges[BLOCK];
+  int code = KR_OK;
+  for (size_t k = 0; !code && k < n; k++) {
+    code = parse(tokens, i + k, texts[k], room, &merges[k], err);
+    room += texts[k].n;
+  }
+  for (size_t k = 0; !code && k < n; k++) {
+    code = resolve(tokens, i + k, *last + 1, &merges[k], err);
+    if (code) break;
+    *last = merges[k].id;
+    __builtin_prefetch(&bpe->slots[place(bpe, merges[k].left, merges[k].right)], 1);
+  }
+  /* of a pair that is listed twice the last counts, as in the reference */
+  for (size_t k = 0; !code && k < n; k++) {
+    merge *m = &merges[k];
+    *slot_of(bpe, m->left, m->right) = (kr_bpe_slot){m->left, m->right, {(uint32_t)(i + k), m->id}};
+  }
+  return code;
+}
+
+/* Calls read_block for all merges; with room NULL it only finds out how many bytes of room the
+ * largest block needs. */
+static int read_blocks(const kr_value *value, const kr_tokens *tokens, uint8_t *room,
+                       size_t *ret_room, kr_bpe *bpe, kr_error *err) {
+  kr_text texts[BLOCK];
+  size_t at = 0, bytes = 0;
+  int32_t last = -1;
+  int code = KR_OK;
+  for (uint64_t i = 0; !code && i < value->n; i++) {
+    size_t k = (size_t)(i % BLOCK);
+    if (!kr_value_next(value, &at, &texts[k])) break;
+    bytes += texts[k].n;
+    if (k + 1 < BLOCK && i + 1 < value->n) continue;
+    if (room)
+      code = read_block(tokens, i - k, texts, k + 1, room, &last, bpe, err);
+    else if (bytes > *ret_room)
+      *ret_room = bytes;
+    bytes = 0;
+  }
+  return code;
 }
 
 int kr_bpe_read(const kr_source *source, const kr_tokens *tokens, kr_bpe *bpe, kr_error *err) {
@@ -81,31 +145,26 @@ int kr_bpe_read(const kr_source *source, const kr_tokens *tokens, kr_bpe *bpe, k
   int code = kr_source_array(source, KEY, 1 << KR_VALUE_STRING, &value, err);
   if (code) return code;
   if (!value) return kr_fail(err, KR_E_FORMAT, KEY " is missing");
-  size_t longest = 0, at = 0, slots = 16;
-  kr_text text;
-  while (kr_value_next(value, &at, &text))
-    if (text.n > longest) longest = text.n;
   if (value->n >= INT32_MAX)
     return kr_fail(err, KR_E_UNSUPPORTED, KEY ": has %llu merges, which is too many",
                    (unsigned long long)value->n);
+  size_t n_room = 0, slots = 16;
+  (void)read_blocks(value, tokens, NULL, &n_room, bpe, err);
   while (slots < 2 * (size_t)value->n) slots *= 2;
-  bpe->slots = kr_alloc(slots, sizeof *bpe->slots);
-  uint8_t *room = kr_alloc(longest, 1);
+  bpe->slots = kr_array_grow(NULL, slots, sizeof *bpe->slots);
+  uint8_t *room = kr_alloc(n_room, 1);
   if (!bpe->slots || !room) {
     kr_free(room);
     return kr_fail_memory(err, "merges");
   }
   bpe->mask = slots - 1;
-  for (size_t i = 0; i < slots; i++) bpe->slots[i].pair = (kr_pair){KR_PAIR_NONE, -1};
-  at = 0;
-  int32_t last = -1;
-  for (uint64_t i = 0; !code && kr_value_next(value, &at, &text); i++)
-    code = read_merge(tokens, i, text, room, last + 1, bpe, &last, err);
+  for (size_t i = 0; i < slots; i++) bpe->slots[i] = (kr_bpe_slot){0, 0, {KR_PAIR_NONE, -1}};
+  code = read_blocks(value, tokens, room, &n_room, bpe, err);
   kr_free(room);
   return code;
 }
 
 void kr_bpe_clear(kr_bpe *bpe) {
-  kr_free(bpe->slots);
+  kr_array_free(bpe->slots);
   *bpe = (kr_bpe){0};
 }

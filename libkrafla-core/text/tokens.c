@@ -7,7 +7,8 @@
 #include "base/utf8.h"
 #include <string.h>
 
-#define KEY "tokenizer.ggml."
+#define KEY   "tokenizer.ggml."
+#define AHEAD 16 /* tokens whose place in the table is fetched before it is needed */
 
 /* ---- spellings ------------------------------------------------------------------------------ */
 
@@ -122,6 +123,18 @@ static kr_token_slot *slot_of(const kr_tokens *t, const uint8_t *bytes, size_t n
   }
 }
 
+uint32_t kr_tokens_hash(const kr_tokens *tokens, const uint8_t *bytes, size_t n, bool raw) {
+  uint32_t hash = hash_of(bytes, n, raw);
+  __builtin_prefetch(&tokens->slots[hash & tokens->mask]);
+  return hash;
+}
+
+int32_t kr_tokens_find_hashed(const kr_tokens *tokens, const uint8_t *bytes, size_t n, bool raw,
+                              uint32_t hash) {
+  if (!n || n > tokens->longest) return -1;
+  return (int32_t)slot_of(tokens, bytes, n, raw, hash)->id - 1;
+}
+
 int32_t kr_tokens_find(const kr_tokens *tokens, const uint8_t *bytes, size_t n, bool raw) {
   if (!n || n > tokens->longest) return -1;
   return (int32_t)slot_of(tokens, bytes, n, raw, hash_of(bytes, n, raw))->id - 1;
@@ -175,11 +188,13 @@ static int allocate(kr_tokens *t, size_t n, size_t bytes) {
   return t->at && t->bytes && t->kind && t->raw && t->slots ? KR_OK : KR_E_MEMORY;
 }
 
-static int add(kr_tokens *t, int32_t id, kr_text text, kr_error *err) {
+/* Reads token id's spelling; *ret_hash is for insert. */
+static int read_token(kr_tokens *t, int32_t id, kr_text text, uint32_t *ret_hash, kr_error *err) {
   const uint8_t *spelled = (const uint8_t *)text.data;
   uint8_t *bytes = t->bytes + t->at[id];
-  bool spaces = t->spelling == KR_SPELLING_SPACES, raw = false;
-  if (spaces && t->kind[id] == KR_TOKEN_BYTE) {
+  size_t n = 1;
+  bool raw = false;
+  if (t->spelling == KR_SPELLING_SPACES && t->kind[id] == KR_TOKEN_BYTE) {
     int byte = named_byte(spelled, text.n);
     if (byte < 0) {
       char shown[80];
@@ -187,23 +202,29 @@ static int add(kr_tokens *t, int32_t id, kr_text text, kr_error *err) {
                      kr_printable(shown, sizeof shown, text.data, text.n));
     }
     bytes[0] = (uint8_t)byte;
-    t->at[id + 1] = t->at[id] + 1;
-    if (t->byte[byte] < 0) t->byte[byte] = id;
-    return KR_OK;
+  } else {
+    n = kr_spelling_read(t->spelling, spelled, text.n, bytes, &raw);
   }
-  size_t n = kr_spelling_read(t->spelling, spelled, text.n, bytes, &raw);
   t->at[id + 1] = t->at[id] + (uint32_t)n;
   t->raw[id] = raw;
-  if (!n) return KR_OK;
   if (n > t->longest) t->longest = n;
-  uint32_t hash = hash_of(bytes, n, raw);
-  kr_token_slot *slot = slot_of(t, bytes, n, raw, hash);
+  *ret_hash = kr_tokens_hash(t, bytes, n, raw);
+  return KR_OK;
+}
+
+/* Enters a token into the tables; in the order of ids, so that the first of equals stays. */
+static void insert(kr_tokens *t, int32_t id, uint32_t hash) {
+  size_t n;
+  const uint8_t *bytes = kr_tokens_bytes(t, id, &n);
+  bool byte =
+      t->spelling == KR_SPELLING_SPACES ? t->kind[id] == KR_TOKEN_BYTE : n == 1 && !t->raw[id];
+  if (byte && t->byte[bytes[0]] < 0) t->byte[bytes[0]] = id;
+  if (!n || (byte && t->spelling == KR_SPELLING_SPACES)) return;
+  kr_token_slot *slot = slot_of(t, bytes, n, t->raw[id], hash);
   if (slot->id)
     t->doubles = true;
   else
     *slot = (kr_token_slot){hash, (uint32_t)id + 1};
-  if (!spaces && n == 1 && !raw && t->byte[bytes[0]] < 0) t->byte[bytes[0]] = id;
-  return KR_OK;
 }
 
 int kr_tokens_read(const kr_source *source, kr_spelling spelling, kr_tokens *tokens,
@@ -223,9 +244,13 @@ int kr_tokens_read(const kr_source *source, kr_spelling spelling, kr_tokens *tok
   for (int i = 0; i < 256; i++) tokens->byte[i] = -1;
   if (allocate(tokens, (size_t)value->n, bytes)) return kr_fail_memory(err, "tokens");
   if ((code = read_kinds(source, tokens, err))) return code;
-  at = 0;
-  for (int32_t id = 0; kr_value_next(value, &at, &text); id++)
-    if ((code = add(tokens, id, text, err))) return code;
+  uint32_t hashes[AHEAD];
+  int32_t id = 0;
+  for (at = 0; kr_value_next(value, &at, &text); id++) {
+    if (id >= AHEAD) insert(tokens, id - AHEAD, hashes[id % AHEAD]);
+    if ((code = read_token(tokens, id, text, &hashes[id % AHEAD], err))) return code;
+  }
+  for (int32_t i = id > AHEAD ? id - AHEAD : 0; i < id; i++) insert(tokens, i, hashes[i % AHEAD]);
   return KR_OK;
 }
 

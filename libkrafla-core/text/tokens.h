@@ -48,6 +48,11 @@ void kr_tokens_clear(kr_tokens *tokens);
  * and those that are not. Byte tokens of SentencePiece are not found so. */
 int32_t kr_tokens_find(const kr_tokens *tokens, const uint8_t *bytes, size_t n, bool raw);
 
+/* The same in two steps, between which other work hides the wait for memory. */
+uint32_t kr_tokens_hash(const kr_tokens *tokens, const uint8_t *bytes, size_t n, bool raw);
+int32_t kr_tokens_find_hashed(const kr_tokens *tokens, const uint8_t *bytes, size_t n, bool raw,
+                              uint32_t hash);
+
 /* The token that is spelled so, or -1. */
 int32_t kr_tokens_spelled(const kr_tokens *tokens, const char *text, size_t n);
 
