@@ -56,6 +56,15 @@ gboolean kr_front_real(const char *option, const char *text, double min, double 
   return kr_front_usage(error, option, text, wanted);
 }
 
+static gboolean read_backend(GOptionContext *context, GOptionGroup *group, gpointer data,
+                             GError **error) {
+  (void)context, (void)group;
+  const kr_front_backend_options *o = data;
+  /* a relative one would be looked for under whatever folder the program was started in */
+  if (!o->directory || g_path_is_absolute(o->directory)) return TRUE;
+  return kr_front_usage(error, "--backend-dir", o->directory, "an absolute path");
+}
+
 GOptionGroup *kr_front_backend_group(kr_front_backend_options *options) {
   const GOptionEntry entries[] = {
       {"isa", 0, 0, G_OPTION_ARG_FILENAME, &options->isa,
@@ -65,8 +74,9 @@ GOptionGroup *kr_front_backend_group(kr_front_backend_options *options) {
       {0},
   };
   GOptionGroup *group = g_option_group_new(
-      "backend", "Backend options:", "Show options that choose the backend", NULL, NULL);
+      "backend", "Backend options:", "Show options that choose the backend", options, NULL);
   g_option_group_add_entries(group, entries);
+  g_option_group_set_parse_hooks(group, NULL, read_backend);
   return group;
 }
 

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Where backends and the library are found: never the working directory, and wherever an installed
+tree was moved to."""
+import os
+import shutil
+import stat
+import subprocess
+import sys
+
+from harness import (Skip, TEMPORARY, backends, call, environment, main, model, path, program,
+                     statistic, succeed)
+
+MODEL = model("--seed", "1")
+
+
+def test_working_directory_is_never_searched():
+    folder, trace = path("hostile"), path("trace")
+    os.makedirs(folder, exist_ok=True)
+    hostile = os.environ["KRAFLA_HOSTILE"]
+    names = ["backend-%s.so" % b["name"] for b in backends()["backends"]]
+    for name in names + ["backend-avx2.so", "backend-zzz.so", "libkrafla-core.so.0"]:
+        shutil.copy(hostile, os.path.join(folder, name))
+    subprocess.run([sys.executable, "-c", "import ctypes; ctypes.CDLL(%r)" % hostile],
+                   env=dict(os.environ, TRACE=trace), check=True)
+    assert os.path.exists(trace), "the trap does not work"
+    os.unlink(trace)
+    env = environment(TRACE=trace)
+    for extra in ((), ("--isa", "scalar")):
+        succeed(MODEL, "hi", "-n", "4", *extra, cwd=folder, env=env)
+    listed = call([program("info"), "--backends"], cwd=folder, env=env)
+    assert listed.code == 0 and folder.encode() not in listed.out, listed
+    assert not os.path.exists(trace), "a library of the working directory was opened"
+    # a relative directory would be the working directory by another name
+    result = call([program("run"), MODEL, "hi", "-n", "4", "--backend-dir", "."], cwd=folder, env=env)
+    assert result.code == 2, result
+    assert not os.path.exists(trace)
+
+
+def test_directory_that_others_may_write():
+    """Not even where it is named: anybody could put code there."""
+    folder, trace = path("writable"), path("trace")
+    os.makedirs(folder, exist_ok=True)
+    shutil.copy(os.environ["KRAFLA_HOSTILE"], os.path.join(folder, "backend-zzz.so"))
+    os.chmod(folder, 0o777)
+    result = call([program("run"), MODEL, "hi", "-n", "4"],
+                  env=environment(TRACE=trace, KRAFLA_BACKEND_DIR=folder))
+    assert not os.path.exists(trace), result
+
+
+def test_no_backend_at_all():
+    """The specification is built in and serves alone."""
+    empty = path("no-backends")
+    os.makedirs(empty, exist_ok=True)
+    reference = succeed(MODEL, "hi", "-n", "30")
+    result = succeed(MODEL, "hi", "-n", "30", "--backend-dir", empty)
+    assert result.out == reference.out
+    builtin = [b["name"] for b in backends()["backends"] if not b["path"]]
+    assert statistic(result, "isa") in builtin, result
+
+
+def test_every_kernel_has_an_owner():
+    told = backends()
+    used = {b["name"] for b in told["backends"] if b["state"] == "used"}
+    assert told["kernels"] and set(told["kernels"].values()) == used, told
+    assert told["isa"] in used
+
+
+def install():
+    build = os.environ.get("KRAFLA_BUILD")
+    if not build or not shutil.which("meson"):
+        raise Skip("meson is not here")
+    done = call(["meson", "install", "-C", build, "--no-rebuild", "--destdir",
+                 os.path.join(TEMPORARY, "destdir")])
+    assert done.code == 0, done
+    programs = [os.path.join(folder, "krafla-run") for folder, _, files in
+                os.walk(os.path.join(TEMPORARY, "destdir")) if "krafla-run" in files]
+    assert len(programs) == 1, programs
+    return os.path.dirname(os.path.dirname(programs[0]))
+
+
+def check_tree(prefix):
+    """A tree that has its own library and backends uses no others."""
+    result = call([os.path.join(prefix, "bin", "krafla-run"), MODEL, "hi", "-n", "30"])
+    reference = succeed(MODEL, "hi", "-n", "30")
+    assert result.code == 0 and result.out == reference.out, result
+    assert statistic(result, "isa") == statistic(reference, "isa"), result
+    listed = call([os.path.join(prefix, "bin", "krafla-info"), "--backends"])
+    for line in listed.out.decode().splitlines():
+        if "backend-" in line:
+            assert prefix in line, listed
+
+
+def test_installed_and_moved():
+    prefix = install()
+    check_tree(prefix)
+    moved = path("moved to another place")
+    shutil.move(prefix, moved)
+    check_tree(os.path.realpath(moved))
+    # and once more with only what the program may write taken away
+    for folder, _, _ in os.walk(moved):
+        os.chmod(folder, stat.S_IRUSR | stat.S_IXUSR)
+    check_tree(os.path.realpath(moved))
+    for folder, _, _ in os.walk(moved):
+        os.chmod(folder, stat.S_IRWXU)
+
+
+main(globals())
