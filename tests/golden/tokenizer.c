@@ -5,7 +5,6 @@
  * The tokenizer is $KRAFLA_SHARED/tokenizers/tokenizers/NAME/tokenizer.json.xz; or, for those that
  * are not kept there, NAME.json or NAME.gguf in the folder that KRAFLA_TOKENIZERS names. The README
  * there has the commands that fetch them. CONVERTER makes a GGUF vocabulary of a tokenizer.json. */
-#include "text/vocab.h"
 #include "vectors.h"
 #include <glib.h>
 #include <glib/gstdio.h>
@@ -25,42 +24,13 @@ static GStrv read_lines(const char *suffix) {
   return lines;
 }
 
-static void check_ids(const char *line, const char *field, GByteArray *text, uint32_t flags) {
-  GArray *want = vector_ids(line, field);
-  kr_error err = {0};
-  int32_t *ids;
-  size_t n;
-  int code = kr_vocab_encode(vocab, (const char *)text->data, text->len, flags, &ids, &n, &err);
-  g_assert_cmpstr(err.message, ==, "");
-  g_assert_cmpint(code, ==, KR_OK);
-  if (n != want->len || memcmp(ids, want->data, n * 4)) g_test_message("%s of %s", field, line);
-  g_assert_cmpmem(ids, n * 4, want->data, want->len * 4);
-  kr_ids_free(ids);
-  g_array_unref(want);
-}
-
-static void check_text(const char *line, const char *field, int control) {
-  GArray *ids = vector_ids(line, "ids");
-  GByteArray *want = vector_bytes(line, field);
-  char *text;
-  size_t n;
-  int code = kr_vocab_decode(vocab, (const int32_t *)(void *)ids->data, ids->len, control, &text,
-                             &n, NULL);
-  g_assert_cmpint(code, ==, KR_OK);
-  if (n != want->len || memcmp(text, want->data, n)) g_test_message("%s of %s", field, line);
-  g_assert_cmpmem(text, n, want->data, want->len);
-  kr_array_free(text);
-  g_array_unref(ids);
-  g_byte_array_unref(want);
-}
-
 static void encode(void) {
   GStrv lines = read_lines("");
   for (GStrv line = lines; *line; line++) {
     GByteArray *text = vector_bytes(*line, "hex");
-    check_ids(*line, "ids", text, 0);
-    check_ids(*line, "ids_special", text, KR_ENCODE_SPECIAL);
-    check_text(*line, "decoded_hex", 1);
+    vector_check_ids(vocab, *line, "ids", text, 0);
+    vector_check_ids(vocab, *line, "ids_special", text, KR_ENCODE_SPECIAL);
+    vector_check_text(vocab, *line, "decoded_hex", 1);
     g_byte_array_unref(text);
   }
   g_strfreev(lines);
@@ -69,8 +39,8 @@ static void encode(void) {
 static void decode(void) {
   GStrv lines = read_lines(".decode");
   for (GStrv line = lines; *line; line++) {
-    check_text(*line, "decoded_hex", 1);
-    check_text(*line, "skip_special_hex", 0);
+    vector_check_text(vocab, *line, "decoded_hex", 1);
+    vector_check_text(vocab, *line, "skip_special_hex", 0);
   }
   g_strfreev(lines);
 }
@@ -113,32 +83,19 @@ static char *find_tokenizer(const char *shared) {
   return path;
 }
 
-/* The path of a temporary GGUF file made from a tokenizer.json. */
-static char *convert(const char *converter, const char *tokenizer) {
-  char *path, *out;
-  int fd = g_file_open_tmp("krafla-XXXXXX.gguf", &path, NULL), status;
+static void load(const char *converter, const char *tokenizer) {
+  if (g_str_has_suffix(tokenizer, ".gguf")) {
+    vocab = vector_vocab(tokenizer);
+    return;
+  }
+  char *path;
+  int fd = g_file_open_tmp("krafla-XXXXXX.gguf", &path, NULL);
   g_assert_cmpint(fd, >=, 0);
   g_close(fd, NULL);
   const char *argv[] = {"python3", converter, tokenizer, path, NULL};
-  g_assert_true(g_spawn_sync(NULL, (char **)argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, &out,
-                             &status, NULL));
-  g_assert_cmpstr(out, ==, "");
-  g_assert_cmpint(status, ==, 0);
-  g_free(out);
-  return path;
-}
-
-static void load(const char *converter, const char *tokenizer) {
-  bool ready = g_str_has_suffix(tokenizer, ".gguf");
-  char *path = ready ? g_strdup(tokenizer) : convert(converter, tokenizer);
-  kr_error err = {0};
-  kr_source *source = NULL;
-  kr_source_open(path, &source, &err);
-  g_assert_cmpstr(err.message, ==, "");
-  kr_vocab_new(source, (int64_t)kr_source_get(source, "tokenizer.ggml.tokens")->n, &vocab, &err);
-  g_assert_cmpstr(err.message, ==, "");
-  kr_source_close(source);
-  if (!ready) g_unlink(path);
+  g_strfreev(vector_run(argv));
+  vocab = vector_vocab(path);
+  g_unlink(path);
   g_free(path);
 }
 

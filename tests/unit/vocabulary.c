@@ -365,6 +365,15 @@ static void test_empty_token(void) {
   kr_vocab_free(v);
 }
 
+/* Byte-level BPE has no use for scores. */
+static void test_scores_ignored(void) {
+  kr_made_vocab made = bpe;
+  made.scores = true;
+  kr_vocab *v = kr_made_vocab_new(&made);
+  check(v, "hello", 0, "259");
+  kr_vocab_free(v);
+}
+
 int main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/vocab/bpe", test_bpe);
@@ -385,5 +394,6 @@ int main(int argc, char **argv) {
   g_test_add_func("/vocab/refused-merges", test_refused_merges);
   g_test_add_func("/vocab/ids-out-of-range", test_ids_out_of_range);
   g_test_add_func("/vocab/empty-token", test_empty_token);
+  g_test_add_func("/vocab/scores-ignored", test_scores_ignored);
   return g_test_run();
 }
