@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 enum { EXIT_DIFFERENCE = 1, EXIT_USAGE = 2, EXIT_CPU = 3 };
-enum { CASES = 240, QUICK_CASES = 60 };
+enum { CASES = 600, QUICK_CASES = 150 };
 #define TIMED_BYTES (INT64_C(96) << 20) /* of weights: more than last-level caches hold */
 
 static gboolean json, list, no_time, quick;
@@ -21,7 +21,7 @@ static const GOptionEntry options[] = {
     {"kernel", 'k', 0, G_OPTION_ARG_STRING_ARRAY, &kernel_patterns,
      "Only these kernels: names or patterns (vector_*), separated by commas", "NAMES"},
     {"seed", 's', 0, G_OPTION_ARG_STRING, &seed_text, "Repeat a run", "NUMBER"},
-    {"cases", 'n', 0, G_OPTION_ARG_INT, &n_cases, "Cases of each kernel (240; 60 with --quick)",
+    {"cases", 'n', 0, G_OPTION_ARG_INT, &n_cases, "Cases of each kernel (600; 150 with --quick)",
      "COUNT"},
     {"quick", 'q', 0, G_OPTION_ARG_NONE, &quick, "Fewer cases, smaller timed operands", NULL},
     {"no-time", 0, 0, G_OPTION_ARG_NONE, &no_time, "Compare only", NULL},
