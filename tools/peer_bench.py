@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""One peer, measured as krafla-bench measures Krafla; compare-peers starts it with the python of the
-virtual environment that holds the peer.
+"""One peer, measured as krafla-bench measures Krafla; compare-peers starts it with the python of
+the virtual environment that holds the peer.
 
   peer_bench.py llama|ik MODEL -p 128,512 --depth 128 -n 64 -t 1   prints one JSON object
   peer_bench.py quantize MODEL OUTPUT q4_0|q8_0                    writes another type of a model

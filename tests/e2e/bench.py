@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Runs krafla-bench on a small random model: bench.py KRAFLA_BENCH KRAFLA_MAKE_MODEL INEXACT_BACKEND.
+"""Runs krafla-bench on a small random model.
 
-The last is a plug-in whose logits are wrong, to see that krafla-bench notices."""
+bench.py KRAFLA_BENCH KRAFLA_MAKE_MODEL INEXACT_BACKEND; the last is a plug-in whose logits are wrong, to see that krafla-bench notices."""
 import json
 import os
 import shutil
@@ -46,7 +46,8 @@ def test_json(model):
         shape = [(r["test"], r["tokens"], r["depth"]) for r in results]
         check("all tests, %d threads" % group["threads"], shape == wanted, shape)
         for r in results:
-            name = "%s %d at %d, %d threads" % (r["test"], r["tokens"], r["depth"], group["threads"])
+            name = "%s %d at %d, %d threads" % (r["test"], r["tokens"], r["depth"],
+                                                group["threads"])
             speeds = sorted(r["speeds"])
             check(name + ": median and range of two", len(speeds) == 2 and speeds[0] > 0
                   and r["min"] == speeds[0] and r["max"] == speeds[1]
@@ -90,8 +91,8 @@ def test_inexact(model, folder):
     shutil.copy(INEXACT, folder)
     run = bench(model, "-n", "2", "-p", "3", "-r", "1", "-t", "1", "--json",
                 "--isa", "scalar,inexact", "--backend-dir", folder)
-    check("exit code 1 when logits differ", run.returncode == 1 and "different logits" in run.stderr,
-          (run.returncode, run.stderr))
+    check("exit code 1 when logits differ", run.returncode == 1
+          and "different logits" in run.stderr, (run.returncode, run.stderr))
     report = json.loads(run.stdout)
     scalar, inexact = report["groups"]
     check("which is said", not report["same"] and all(r["same"] for r in scalar["results"])

@@ -34,8 +34,9 @@ def check(name, good, detail=""):
 def make_peer(folder):
     """A virtual environment as compare-peers looks for it."""
     os.makedirs(os.path.join(folder, "peer/bin"))
-    os.makedirs(os.path.join(folder, "peer/lib/python3/site-packages/llama_cpp/lib"))
-    with open(os.path.join(folder, "peer/lib/python3/site-packages/llama_cpp/lib/libllama.so"), "w"):
+    library = os.path.join(folder, "peer/lib/python3/site-packages/llama_cpp/lib/libllama.so")
+    os.makedirs(os.path.dirname(library))
+    with open(library, "w"):
         pass
     python = os.path.join(folder, "peer/bin/python")
     with open(python, "w") as file:
@@ -94,7 +95,8 @@ def test_markdown(folder):
 
 def test_refusals(folder):
     run = compare(folder, "--engines", "llama")
-    check("a peer that is not there", run.returncode == 1 and "llama-avx2" in run.stderr, run.stderr)
+    check("a peer that is not there", run.returncode == 1 and "llama-avx2" in run.stderr,
+          run.stderr)
     run = compare(folder, "--engines", "other")
     check("exit code 2: an unknown engine", run.returncode == 2, run.stderr)
     run = compare(folder, "--engines", "krafla", "--isa", "none-such")
