@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Runs krafla-bench on a small random model.
 
-bench.py KRAFLA_BENCH KRAFLA_MAKE_MODEL INEXACT_BACKEND; the last is a plug-in whose logits are wrong, to see that krafla-bench notices."""
+bench.py KRAFLA_BENCH KRAFLA_MAKE_MODEL INEXACT_BACKEND; the last is a plug-in whose logits
+are wrong, to see that krafla-bench notices."""
 import json
 import os
 import shutil
