@@ -23,7 +23,7 @@ static bool is_text(const kr_tokens *tokens, int32_t id) {
                               kind == KR_TOKEN_USER || kind == KR_TOKEN_UNUSED);
 }
 
-/* Scores in descending order as ascending integers. */
+/* Scores in descending order as ascending integers, infinity as 0x7fffff. */
 static uint32_t priority_of(float score) {
   uint32_t bits;
   score = score + 0.0f; /* -0 is 0 */
@@ -107,6 +107,10 @@ int kr_spm_read(const kr_source *source, const kr_tokens *tokens, int32_t unknow
     if (isnan(score)) return kr_fail(err, KR_E_FORMAT, KEY "[%ld]: is not a number", (long)i);
     bool text = is_text(tokens, i);
     spm->priority[i] = text ? priority_of((float)score) : KR_PAIR_NONE;
+    if (kr_tokens_is_spaces(tokens, i)) { /* before all scores, long ones first */
+      uint32_t n = tokens->at[i + 1] - tokens->at[i];
+      spm->priority[i] = n < 0x7fffff ? 0x7fffff - n : 0;
+    }
     if (text) note_pairs(spm, i);
   }
   return KR_OK;

@@ -1,11 +1,24 @@
 /* Matching of special tokens: they are sorted by text, and at each place of the text the range of
  * those that agree with it is narrowed byte by byte. */
 #include "text/special.h"
+#include "base/size.h"
 #include <stdlib.h>
 #include <string.h>
 
 static bool is_special(int kind) {
   return kind == KR_TOKEN_UNKNOWN || kind == KR_TOKEN_CONTROL || kind == KR_TOKEN_USER;
+}
+
+/* Writes what is matched in the text for token id, which is spelled text; out may be NULL. Returns
+ * its length. */
+static size_t write_match(const kr_tokens *tokens, int32_t id, kr_text text, uint8_t *out) {
+  if (!kr_tokens_is_spaces(tokens, id)) {
+    if (out && text.n) memcpy(out, text.data, text.n);
+    return text.n;
+  }
+  size_t n = tokens->at[id + 1] - tokens->at[id];
+  for (size_t i = 0; out && i < n; i++) memcpy(out + 3 * i, "\xe2\x96\x81", 3);
+  return 3 * n;
 }
 
 /* By text, then by id: of tokens that are spelled alike the first counts. */
@@ -35,21 +48,24 @@ int kr_special_read(const kr_source *source, const kr_tokens *tokens, kr_special
   int code = kr_source_array(source, "tokenizer.ggml.tokens", 1 << KR_VALUE_STRING, &value, err);
   if (code) return code;
   size_t n = 0, bytes = 0, at = 0;
+  bool fits = true;
   kr_text text;
-  for (int32_t id = 0; kr_value_next(value, &at, &text); id++)
-    if (is_special(tokens->kind[id])) n++, bytes += text.n;
+  for (int32_t id = 0; kr_value_next(value, &at, &text); id++) {
+    if (!is_special(tokens->kind[id])) continue;
+    n++;
+    fits = fits && kr_add_size(bytes, write_match(tokens, id, text, NULL), &bytes);
+  }
   special->entries = kr_alloc(n, sizeof *special->entries);
-  special->text = kr_alloc(bytes, 1);
+  special->text = fits ? kr_alloc(bytes, 1) : NULL;
   if (!special->entries || !special->text) return kr_fail_memory(err, "special tokens");
   at = 0;
   uint8_t *out = special->text;
   for (int32_t id = 0; kr_value_next(value, &at, &text); id++) {
-    int kind = tokens->kind[id];
-    if (!is_special(kind) || !text.n) continue;
-    memcpy(out, text.data, text.n);
+    if (!is_special(tokens->kind[id]) || !text.n) continue;
+    n = write_match(tokens, id, text, out);
     special->entries[special->n++] =
-        (kr_special_entry){out, (uint32_t)text.n, id, kind != KR_TOKEN_USER};
-    out += text.n;
+        (kr_special_entry){out, (uint32_t)n, id, tokens->kind[id] != KR_TOKEN_USER};
+    out += n;
   }
   qsort(special->entries, special->n, sizeof *special->entries, compare);
   index_first(special);

@@ -140,6 +140,14 @@ int32_t kr_tokens_find(const kr_tokens *tokens, const uint8_t *bytes, size_t n, 
   return (int32_t)slot_of(tokens, bytes, n, raw, hash_of(bytes, n, raw))->id - 1;
 }
 
+bool kr_tokens_is_spaces(const kr_tokens *tokens, int32_t id) {
+  size_t n, i = 0;
+  const uint8_t *bytes = kr_tokens_bytes(tokens, id, &n);
+  if (tokens->spelling != KR_SPELLING_SPACES || tokens->kind[id] != KR_TOKEN_USER) return false;
+  while (i < n && bytes[i] == ' ') i++;
+  return i == n && n >= 2;
+}
+
 int32_t kr_tokens_spelled(const kr_tokens *tokens, const char *text, size_t n) {
   /* a spelling is at most three times as long as its bytes */
   if (!n || n / 3 > tokens->longest) return -1;
@@ -206,9 +214,9 @@ static int read_token(kr_tokens *t, int32_t id, kr_text text, uint32_t *ret_hash
     n = kr_spelling_read(t->spelling, spelled, text.n, bytes, &raw);
   }
   t->at[id + 1] = t->at[id] + (uint32_t)n;
-  t->raw[id] = raw;
+  t->raw[id] = raw && !kr_tokens_is_spaces(t, id);
   if (n > t->longest) t->longest = n;
-  *ret_hash = kr_tokens_hash(t, bytes, n, raw);
+  *ret_hash = kr_tokens_hash(t, bytes, n, t->raw[id]);
   return KR_OK;
 }
 

@@ -61,6 +61,11 @@ int32_t kr_tokens_spelled(const kr_tokens *tokens, const char *text, size_t n);
 size_t kr_spelling_read(kr_spelling spelling, const uint8_t *text, size_t n, uint8_t *out,
                         bool *ret_raw);
 
+/* Whether a token is a user-defined run of two or more spaces of SentencePiece. Converters write
+ * them with spaces where the tokenizer itself has "▁"; it merges runs of spaces to them before
+ * anything else, and matches them in the text as special tokens only where that has "▁" itself. */
+bool kr_tokens_is_spaces(const kr_tokens *tokens, int32_t id);
+
 static inline const uint8_t *kr_tokens_bytes(const kr_tokens *tokens, int32_t id, size_t *ret_n) {
   *ret_n = tokens->at[id + 1] - tokens->at[id];
   return tokens->bytes + tokens->at[id];

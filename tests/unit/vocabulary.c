@@ -249,6 +249,22 @@ static void test_spm_prefix(void) {
   kr_vocab_free(v);
 }
 
+/* Runs of spaces as converters write them: merged before others, matched where text has "▁". */
+static void test_spm_spaces(void) {
+  static const kr_made_token tokens[] = {{"<unk>", 2, 0}, {"<s>", 3, 0}, {"</s>", 3, 0},
+                                         {"▁", 1, -1},    {"  ", 4, -9}, {NULL, 0, 0}};
+  kr_made_vocab made = spm;
+  made.tokens = tokens, made.prefix = -1;
+  kr_vocab *v = kr_made_vocab_new(&made);
+  check(v, "  ", 0, "260");
+  check(v, "▁▁", 0, "260");
+  check(v, "   ", 0, "260 259");
+  check(v, " ▁ ", 0, "260 259");
+  check(v, " ▁▁", 0, "259 260");
+  check_round(v, "     ");
+  kr_vocab_free(v);
+}
+
 /* Without byte tokens characters that are not there are one unknown token. */
 static void test_spm_unknown(void) {
   kr_made_vocab made = spm;
@@ -388,6 +404,7 @@ int main(int argc, char **argv) {
   g_test_add_func("/vocab/long", test_long);
   g_test_add_func("/vocab/spm", test_spm);
   g_test_add_func("/vocab/spm-prefix", test_spm_prefix);
+  g_test_add_func("/vocab/spm-spaces", test_spm_spaces);
   g_test_add_func("/vocab/spm-unknown", test_spm_unknown);
   g_test_add_func("/vocab/spm-decode", test_spm_decode);
   g_test_add_func("/vocab/refused", test_refused);
