@@ -14,17 +14,14 @@
 /* For bodies that are made for several constant arguments. */
 #define KR_INLINE static inline __attribute__((always_inline))
 
+/* Loads and stores stay on their side of it. Compilers would else load the operands of a whole
+ * unrolled block first, and spill what the registers cannot hold. */
+#define KR_NEON_BARRIER() __asm__ volatile("" : : : "memory")
+
 /* ---- loads ---------------------------------------------------------------------------------- */
 
 KR_INLINE float32x4_t kr_neon_load_f32(const uint8_t *p) {
   return vreinterpretq_f32_u8(vld1q_u8(p));
-}
-
-/* Four consecutive k of one column, to the unit of each of four rows. */
-KR_INLINE int8x16_t kr_neon_unit(const int8_t *q) {
-  int32_t four;
-  memcpy(&four, q, sizeof four);
-  return vreinterpretq_s8_s32(vdupq_n_s32(four));
 }
 
 /* Asks for the lines of p .. p + count - 1 of a stream. Past its end this is harmless. */
@@ -78,32 +75,27 @@ KR_INLINE kr_neon_eight kr_neon_halves(const uint8_t *p) {
   return (kr_neon_eight){kr_neon_any_halves(vget_low_u16(h)), kr_neon_any_halves(vget_high_u16(h))};
 }
 
-#endif
-
-/* The scales or minima of a pair of blocks, of registers of four rows each; halves points at those
- * of the first row in block 0. scale[b * registers + r] is that of register r in block b. */
-KR_INLINE void kr_neon_scales(const uint8_t *halves, int registers, float32x4_t *scale) {
-  const int eights = registers / 2;
-#if !defined(__aarch64__)
-  /* Zeros and subnormals are rare, infinities mean a damaged model: one test for all. Without its
-   * sign a half is normal from 0x0800 to 0xf7ff. */
+/* The scales or minima of a pair of blocks, f16 [32]. Zeros and subnormals are rare, infinities
+ * mean a damaged model: one test for all. Without its sign a half is normal from 0x0800 to 0xf7ff.
+ */
+KR_INLINE void kr_neon_widen_scales(const uint8_t *halves, float ret[32]) {
   uint16x8_t most = vdupq_n_u16(0);
 #pragma GCC unroll 4
-  for (int i = 0; i < 2 * eights; i++) {
-    uint16x8_t h = vreinterpretq_u16_u8(vld1q_u8(halves + i / eights * 32 + i % eights * 16));
-    scale[2 * i] = kr_neon_normal_halves(vget_low_u16(h));
-    scale[2 * i + 1] = kr_neon_normal_halves(vget_high_u16(h));
+  for (int i = 0; i < 4; i++) {
+    uint16x8_t h = vreinterpretq_u16_u8(vld1q_u8(halves + 16 * i));
+    vst1q_f32(ret + 8 * i, kr_neon_normal_halves(vget_low_u16(h)));
+    vst1q_f32(ret + 8 * i + 4, kr_neon_normal_halves(vget_high_u16(h)));
     most = vmaxq_u16(most, vsubq_u16(vshlq_n_u16(h, 1), vdupq_n_u16(0x0800)));
   }
   uint8x8_t odd = vmovn_u16(vcgeq_u16(most, vdupq_n_u16(0xf000)));
   if (__builtin_expect(vget_lane_u64(vreinterpret_u64_u8(odd), 0) == 0, 1)) return;
-#endif
-#pragma GCC unroll 4
-  for (int i = 0; i < 2 * eights; i++) {
-    kr_neon_eight eight = kr_neon_halves(halves + i / eights * 32 + i % eights * 16);
-    scale[2 * i] = eight.low, scale[2 * i + 1] = eight.high;
+  for (int i = 0; i < 4; i++) {
+    kr_neon_eight eight = kr_neon_halves(halves + 16 * i);
+    vst1q_f32(ret + 8 * i, eight.low), vst1q_f32(ret + 8 * i + 4, eight.high);
   }
 }
+
+#endif
 
 /* ---- arithmetic ----------------------------------------------------------------------------- */
 

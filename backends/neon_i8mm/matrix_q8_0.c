@@ -1,0 +1,7 @@
+/* The Q8_0 product of many columns; the body is in matrix.h. */
+#include "matrix.h"
+
+void kr_i8mm_matrix_q8_0(const kr_panel *w, int64_t first, int64_t last, const kr_columns *x,
+                         float *y, int64_t ldy) {
+  matrix_product(KR_PACKED_Q8_0, w, first, last, x, y, ldy);
+}
