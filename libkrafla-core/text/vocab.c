@@ -164,10 +164,13 @@ static int read_spm(const kr_source *source, kr_vocab *v, kr_error *err) {
   v->add_bos = true;
   /* ours, since GGUF has no key for it: the prefix of models whose text gets it only at its start
    */
-  kr_text prefix = {"", 0};
-  if (!code) code = kr_source_string(source, "krafla.tokenizer.prefix", &prefix, err);
-  if (equals(prefix, "first")) v->prefix = KR_PREFIX_FIRST;
-  return code;
+  static const char own[] = "krafla.tokenizer.prefix", *const names[] = {"none", "each", "first"};
+  kr_text name = {NULL, 0};
+  if (!code) code = kr_source_string(source, own, &name, err);
+  if (code || !name.data) return code;
+  for (int i = 0; i < 3; i++)
+    if (equals(name, names[i])) return v->prefix = (kr_prefix)i, KR_OK;
+  return refuse_name(own, name, "neither none, each nor first", err);
 }
 
 static int read_model(const kr_source *source, kr_vocab *v, kr_error *err) {

@@ -89,6 +89,7 @@ int kr_made_vocab_try(const kr_made_vocab *made, kr_vocab **ret_vocab, kr_error 
   put_bool(&file, "tokenizer.ggml.add_bos_token", made->add_bos);
   put_bool(&file, "tokenizer.ggml.add_eos_token", made->add_eos);
   put_bool(&file, "tokenizer.ggml.add_space_prefix", made->prefix);
+  if (made->own_prefix) kr_made_string(&file, "krafla.tokenizer.prefix", made->own_prefix);
   GBytes *bytes = kr_made_end(&file);
   gsize size;
   const uint8_t *data = g_bytes_get_data(bytes, &size);

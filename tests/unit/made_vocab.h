@@ -20,6 +20,7 @@ typedef struct kr_made_vocab {
   int bos, eos, eot;         /* 0: the key is absent */
   int add_bos, add_eos;      /* 1: true, -1: false, 0: absent */
   int prefix;                /* add_space_prefix, the same */
+  const char *own_prefix;    /* krafla.tokenizer.prefix; NULL: absent */
   int more_rows;             /* the embedding has so many more rows than there are tokens */
   const char *drop;          /* a character of the alphabet that is left out */
 } kr_made_vocab;

@@ -247,6 +247,12 @@ static void test_spm_prefix(void) {
   check_round(v, " hi");
   check_round(v, "hi");
   kr_vocab_free(v);
+  made.own_prefix = "first";
+  v = kr_made_vocab_new(&made);
+  check(v, "hi</s>hi", 0, "264 258 263");
+  check(v, "</s>hi", 0, "258 263");
+  check(v, " hi", 0, "264");
+  kr_vocab_free(v);
 }
 
 /* Runs of spaces as converters write them: merged before others, matched where text has "▁". */
@@ -336,6 +342,8 @@ static void test_refused(void) {
   refuse(&made, KR_E_FORMAT, "tokenizer.ggml.token_type[256]: 7");
   made = spm, made.scores = false;
   refuse(&made, KR_E_FORMAT, "tokenizer.ggml.scores is missing");
+  made = spm, made.own_prefix = "last";
+  refuse(&made, KR_E_UNSUPPORTED, "krafla.tokenizer.prefix: \"last\"");
   static const kr_made_token byte[] = {{"<0xZZ>", 6, 0}, {NULL, 0, 0}};
   made = spm, made.tokens = byte;
   refuse(&made, KR_E_FORMAT, "tokenizer.ggml.tokens[256]: \"<0xZZ>\"");
