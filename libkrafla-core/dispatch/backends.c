@@ -98,13 +98,19 @@ static int compare(const void *a, const void *b) {
   return xr != yr ? (xr < yr ? 1 : -1) : strcmp(x->name, y->name);
 }
 
+/* The ISA asked for, or "". */
+static const char *asked_for(const kr_backends_options *options) {
+  const char *isa = options ? options->isa : NULL;
+  if (!isa) isa = secure_getenv("KRAFLA_ISA");
+  if (!isa) isa = secure_getenv("ISA_LM_ISA");
+  return isa ? isa : "";
+}
+
 /* The rank that must not be passed, from the ISA asked for. */
 static int find_cap(const kr_backends *all, const char *isa, const char *folder, int *ret_cap,
                     kr_error *err) {
   *ret_cap = INT_MAX;
-  if (!isa) isa = secure_getenv("KRAFLA_ISA");
-  if (!isa) isa = secure_getenv("ISA_LM_ISA");
-  if (!isa || !*isa) return KR_OK;
+  if (!*isa) return KR_OK;
   const kr_found *skipped = NULL;
   for (size_t i = 0; i < all->n; i++) {
     const kr_found *found = &all->found[i];
@@ -131,12 +137,11 @@ static void layer(kr_backends *all, int cap) {
   for (size_t i = all->n; i-- > 0;) { /* lowest rank first */
     kr_found *found = &all->found[i];
     if (!found->descriptor || found->descriptor->rank > cap) continue;
-    kr_table_layer(found->descriptor, &all->table, all->owners);
-    all->isa = found->name;
+    if (kr_table_layer(found->descriptor, &all->table, all->owners)) all->isa = found->name;
   }
 }
 
-static void describe(kr_backends *all, int cap) {
+static void describe(kr_backends *all, int cap, const char *isa) {
   for (size_t i = 0; i < all->n; i++) {
     kr_found *found = &all->found[i];
     const kr_backend *b = found->descriptor;
@@ -152,7 +157,7 @@ static void describe(kr_backends *all, int cap) {
       for (size_t k = 0; k < kr_kernel_count(); k++)
         if (all->owners[k] == b->name) info.state = KR_BACKEND_USED;
       if (b->rank > cap)
-        snprintf(found->reason, sizeof found->reason, "above ISA=%s", all->isa);
+        snprintf(found->reason, sizeof found->reason, "above ISA=%s", isa);
       else if (info.state == KR_BACKEND_UNUSED)
         snprintf(found->reason, sizeof found->reason, "others give all its kernels");
     }
@@ -162,6 +167,7 @@ static void describe(kr_backends *all, int cap) {
 
 static int fill(kr_backends *all, const kr_backends_options *options, kr_error *err) {
   int cap;
+  const char *isa = asked_for(options);
   all->found = kr_alloc(MAX_BACKENDS, sizeof *all->found);
   all->owners = kr_alloc(kr_kernel_count(), sizeof *all->owners);
   char *folder = kr_plugin_directory(options ? options->directory : NULL);
@@ -169,13 +175,13 @@ static int fill(kr_backends *all, const kr_backends_options *options, kr_error *
   int code = ok ? KR_OK : kr_fail_memory(err, "backends");
   if (ok) {
     qsort(all->found, all->n, sizeof *all->found, compare);
-    code = find_cap(all, options ? options->isa : NULL, folder, &cap, err);
+    code = find_cap(all, isa, folder, &cap, err);
   }
   kr_free(folder);
   if (code) return code;
   all->table.struct_size = sizeof all->table;
   layer(all, cap);
-  describe(all, cap);
+  describe(all, cap, isa);
   return KR_OK;
 }
 
