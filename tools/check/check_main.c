@@ -60,18 +60,20 @@ static const kr_backend_info *find_name(const kr_backends *all, const char *name
   return NULL;
 }
 
-/* Of all the backends in a plug-in's folder, the one in this file. isa "" keeps a cap of the
- * environment away: what is capped is to be checked too. */
-static const kr_backend_info *open_file(const char *argument, char *real, kr_error *err) {
+/* Of all the backends in a plug-in's folder, the one in this file; opened owns it. isa "" keeps a
+ * cap of the environment away: what is capped is to be checked too. */
+static const kr_backend_info *open_file(const char *argument, GPtrArray *opened, char *real,
+                                        kr_error *err) {
   if (!realpath(argument, real)) {
     snprintf(err->message, sizeof err->message, "%s: no such backend or file", argument);
     return NULL;
   }
   gchar *folder = g_path_get_dirname(real);
   kr_backends_options where = {.directory = folder, .isa = ""};
-  kr_backends *all = NULL; /* lives as long as the program */
+  kr_backends *all = NULL;
   const kr_backend_info *info = NULL;
   if (kr_backends_new(&where, &all, err) == KR_OK) {
+    g_ptr_array_add(opened, all);
     snprintf(err->message, sizeof err->message,
              "%s: not a backend's file: it must be called backend-NAME.so", argument);
     for (size_t i = 0; i < kr_backends_count(all); i++) {
@@ -162,11 +164,12 @@ static bool check_backend(const kr_backend_info *info, const kr_kernels *scalar,
 static int check_named(const kr_backends *all, const kr_kernels *scalar, uint64_t seed) {
   int code = 0;
   bool first = true;
+  GPtrArray *opened = g_ptr_array_new_with_free_func((GDestroyNotify)kr_backends_free);
   for (gchar **a = arguments; *a; a++) {
     char real[PATH_MAX];
     kr_error err = {0};
     const kr_backend_info *info = strchr(*a, '/') ? NULL : find_name(all, *a);
-    if (!info) info = open_file(*a, real, &err);
+    if (!info) info = open_file(*a, opened, real, &err);
     if (!info) {
       g_printerr("error: %s\n", err.message);
       code = EXIT_DIFFERENCE;
@@ -179,6 +182,7 @@ static int check_named(const kr_backends *all, const kr_kernels *scalar, uint64_
     if (!check_backend(info, scalar, seed, first)) code = EXIT_DIFFERENCE;
     first = false;
   }
+  g_ptr_array_unref(opened);
   return code;
 }
 
