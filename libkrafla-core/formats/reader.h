@@ -38,9 +38,6 @@ struct kr_source {
   kr_directory directory;
 };
 
-/* Puts the path before a message; of a long path only its end. Returns code. */
-int kr_fail_path(kr_error *err, int code, const char *path);
-
 /* An array that grows by doubling, so that memory follows what was really read and not a count
  * that a file claims. Returns the array, with room for one more than n, or NULL. */
 void *kr_array_room(void *array, size_t n, size_t *room, size_t size) KR_CHECKED;

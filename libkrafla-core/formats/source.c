@@ -5,17 +5,15 @@
 #define LONG_PATH 200 /* bytes of a path that a message shows; of a longer one, its end */
 
 int kr_fail_path(kr_error *err, int code, const char *path) {
-  char shown[LONG_PATH * 4 + 1];
+  char shown[3 + LONG_PATH * 4 + 1] = "...";
   size_t n = strlen(path), tail = n < LONG_PATH ? n : LONG_PATH;
   do { /* bytes that are escaped take more room */
     while (tail < n && tail && ((unsigned char)path[n - tail] & 0xc0) == 0x80) tail--;
-    kr_printable(shown, sizeof shown, path + n - tail, tail);
-  } while (strlen(shown) > LONG_PATH && (tail = tail * 3 / 4));
-  if (tail == n) return kr_fail_prefix(err, code, shown);
-  char cut[LONG_PATH + 4];
-  memcpy(cut, "...", 3);
-  memcpy(cut + 3, shown, strlen(shown) + 1);
-  return kr_fail_prefix(err, code, cut);
+    kr_printable(shown + 3, sizeof shown - 3, path + n - tail, tail);
+  } while (strlen(shown + 3) > LONG_PATH && (tail = tail * 3 / 4));
+  const char *prefix = tail == n ? shown + 3 : shown;
+  bool there = err && !strncmp(err->message, prefix, strlen(prefix));
+  return there ? code : kr_fail_prefix(err, code, prefix);
 }
 
 void *kr_array_room(void *array, size_t n, size_t *room, size_t size) {

@@ -64,6 +64,10 @@ int kr_source_open_bytes(const char *name, const uint8_t *data, size_t size, kr_
 void kr_source_close(kr_source *source);
 const char *kr_source_path(const kr_source *source); /* of a split model, of its first part */
 
+/* Puts the path before a message, unless it begins with it; of a long path only its end. Returns
+ * code. */
+int kr_fail_path(kr_error *err, int code, const char *path);
+
 const kr_value *kr_source_get(const kr_source *source, const char *key); /* or NULL */
 size_t kr_source_n_values(const kr_source *source);
 const kr_value *kr_source_value(const kr_source *source, size_t i);

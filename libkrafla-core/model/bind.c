@@ -23,8 +23,7 @@ static int wrong_shape(const kr_model *m, const char *name, const kr_tensor *t,
   if (d->rows != KR_ONE)
     snprintf(want + n, sizeof want - (size_t)n, ", %lld (%s.%s)",
              (long long)kr_extent_value(d->rows, &m->hp), m->arch->name, kr_extent_name(d->rows));
-  return kr_fail(err, KR_E_FORMAT, "%s: tensor %s has shape %s, needs %s]",
-                 kr_source_path(m->source), name, shape, want);
+  return kr_fail(err, KR_E_FORMAT, "tensor %s has shape %s, needs %s]", name, shape, want);
 }
 
 static bool has_shape(const kr_model *m, const kr_tensor *t, const kr_arch_tensor *d) {
@@ -35,16 +34,15 @@ static bool has_shape(const kr_model *m, const kr_tensor *t, const kr_arch_tenso
 static int bind(kr_model *m, const kr_arch_tensor *d, const char *name, kr_weight *slot,
                 kr_error *err) {
   const kr_tensor *t = kr_source_tensor(m->source, name);
-  const char *path = kr_source_path(m->source);
   if (!t && d->optional) return KR_OK;
   if (!t)
-    return kr_fail(err, KR_E_FORMAT, "%s: tensor %s is missing (%s.block_count is %lld)", path,
-                   name, m->arch->name, (long long)m->hp.n_layers);
+    return kr_fail(err, KR_E_FORMAT, "tensor %s is missing (%s.block_count is %lld)", name,
+                   m->arch->name, (long long)m->hp.n_layers);
   if (!has_shape(m, t, d)) return wrong_shape(m, name, t, d, err);
   const kr_type_info *type = kr_type_get(t->type);
   if (!type || !type->dequantize)
-    return kr_fail(err, KR_E_UNSUPPORTED, "%s: tensor %s has type %s, which holds no weights", path,
-                   name, type ? type->name : "unknown");
+    return kr_fail(err, KR_E_UNSUPPORTED, "tensor %s has type %s, which holds no weights", name,
+                   type ? type->name : "unknown");
   slot->tensor = t;
   if (d->rows != KR_ONE) m->n_matrices++;
   return KR_OK;
@@ -149,8 +147,7 @@ static int check_factors(const kr_model *m, kr_error *err) {
   for (int64_t i = 0; w->tensor && i < w->tensor->dims[0]; i++) {
     double factor = (double)w->vector[i];
     if (!(factor > 0 && factor >= least && factor < 1e30)) /* NaN too */
-      return kr_fail(err, KR_E_FORMAT, "%s: tensor rope_freqs.weight has a factor of %g",
-                     kr_source_path(m->source), factor);
+      return kr_fail(err, KR_E_FORMAT, "tensor rope_freqs.weight has a factor of %g", factor);
   }
   return KR_OK;
 }
@@ -159,8 +156,7 @@ int kr_model_bind(kr_model *m, kr_error *err) {
   const kr_tensor *embedding = kr_source_tensor(m->source, "token_embd.weight");
   m->hp.n_vocab = embedding ? embedding->dims[1] : 1;
   if (m->hp.n_vocab > INT32_MAX / 16)
-    return kr_fail(err, KR_E_UNSUPPORTED, "%s: a vocabulary of %lld tokens",
-                   kr_source_path(m->source), (long long)m->hp.n_vocab);
+    return kr_fail(err, KR_E_UNSUPPORTED, "a vocabulary of %lld tokens", (long long)m->hp.n_vocab);
   m->layers = kr_alloc((size_t)m->hp.n_layers, sizeof *m->layers);
   if (!m->layers) return kr_fail_memory(err, "layers");
   int code = bind_all(m, err);

@@ -76,14 +76,13 @@ static int pack(kr_model *m, const kr_model_options *options, kr_error *err) {
 }
 
 static int load(kr_model *m, const char *path, const kr_model_options *options, kr_error *err) {
-  int code = kr_source_open(path, &m->source, err); /* names the path itself, as do the two below */
+  int code = kr_source_open(path, &m->source, err);
   if (!code) code = kr_hparams_read(m->source, &m->arch, &m->hp, err);
   if (!code) code = kr_model_bind(m, err);
-  if (code) return code;
-  code = kr_vocab_new(m->source, m->hp.n_vocab, &m->vocab, err);
+  if (!code) code = kr_vocab_new(m->source, m->hp.n_vocab, &m->vocab, err);
   if (!code) code = read_strings(m, err);
   if (!code) code = pack(m, options, err);
-  if (code) return err && !strstr(err->message, path) ? kr_fail_prefix(err, code, path) : code;
+  if (code) return kr_fail_path(err, code, path);
   describe(m);
   return KR_OK;
 }
