@@ -49,11 +49,14 @@ int kr_cursor_u64(kr_cursor *cursor, const char *what, uint64_t *ret) {
 }
 
 int kr_cursor_text(kr_cursor *cursor, const char *what, kr_text *ret) {
-  char length[64];
-  (void)snprintf(length, sizeof length, "the length of %s", what);
   const uint8_t *bytes = NULL;
   uint64_t n;
-  int code = kr_cursor_u64(cursor, length, &n);
+  if (kr_cursor_left(cursor) < 8) { /* made into text only here: a vocabulary has many strings */
+    char length[64];
+    (void)snprintf(length, sizeof length, "the length of %s", what);
+    return kr_cursor_take(cursor, 8, length, &bytes);
+  }
+  int code = kr_cursor_u64(cursor, what, &n);
   if (!code) code = kr_cursor_take(cursor, n, what, &bytes);
   if (!code) *ret = (kr_text){(const char *)bytes, (size_t)n};
   return code;
