@@ -1,15 +1,26 @@
-/* Pre-tokenizers. The regular expressions, L = \p{L} and so on, "(i:...)" without regard to case:
+/* Pre-tokenizers. The regular expressions, with L for \p{L} and so on, (i:...) without regard to
+ * case, and WS for the tail that all share, \s+(?!\S)|\s+ :
  *
- *   GPT2      's|'t|'re|'ve|'m|'ll|'d| ?L+| ?N+| ?[^\sLN]+|\s+(?!\S)|\s+
+ *   GPT2      's|'t|'re|'ve|'m|'ll|'d| ?L+| ?N+| ?[^\sLN]+|WS
+ *
  *   SMOLLM    digits are split off one by one, then GPT2 on what is between
- *   QWEN2     (i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\nLN]?L+|N| ?[^\sLN]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
+ *
+ *   QWEN2     (i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\nLN]?L+|N| ?[^\sLN]+[\r\n]*|\s*[\r\n]+|WS
+ *
  *   LLAMA3    QWEN2 with N{1,3}
+ *
  *   QWEN35    QWEN2 with [LM]+ for L+ and [^\sLMN]+ for [^\sLN]+
- *   DEEPSEEK  N{1,3} are split off; then [一-龥぀-ゟ゠-ヿ]+; then, on each part, with A the
- * ASCII punctuation, A[A-Za-z]+|[^\r\nLPS]?[LM]+| ?[PS]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+, and what
- * none of these matches stays a piece TEKKEN    [^\r\nLN]?U*W+|[^\r\nLN]?U+W*|N|
- * ?[^\sLN]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+ where U = [Lu Lt Lm Lo M] and W = [Ll Lm Lo M] O200K
- * TEKKEN with (i:'s|'t|'re|'ve|'m|'ll|'d)? behind both letter parts, and N{1,3}
+ *
+ *   DEEPSEEK  N{1,3} are split off; then [U+4E00-U+9FA5 U+3040-U+30FF]+; then, on each part,
+ *
+ *             A[A-Za-z]+|[^\r\nLPS]?[LM]+| ?[PS]+[\r\n]*|\s*[\r\n]+|WS
+ *
+ *             with A the ASCII punctuation; what none of these matches stays a piece
+ *
+ *   TEKKEN    [^\r\nLN]?U*W+|[^\r\nLN]?U+W*|N| ?[^\sLN]+[\r\n/]*|\s*[\r\n]+|WS
+ *             with U = [Lu Lt Lm Lo M] and W = [Ll Lm Lo M]
+ *
+ *   O200K     TEKKEN with (i:'s|'t|'re|'ve|'m|'ll|'d)? behind both letter parts, and N{1,3}
  *
  * Alternatives are tried in order, each is greedy. "\s*[\r\n]+" ends behind the last line break of
  * a run of white space; "\s+(?!\S)|\s+" takes a run to the end of the text, or all but its last
