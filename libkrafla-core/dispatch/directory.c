@@ -17,13 +17,13 @@ static char *existing(const char *folder, size_t n, const char *suffix) {
 }
 
 /* An installed tree may have been moved: the backends' place is known from the library's, or, when
- * the core is linked statically, from the program's. */
+ * the core is linked statically, from the program's. Of a program the linker knows only argv[0],
+ * and a relative name must not be looked up in the working directory. */
 static char *beside_this_code(void) {
   Dl_info info;
   char self[PATH_MAX];
-  if (!dladdr((const void *)&kr_builtin_backends, &info) || !info.dli_fname ||
-      !realpath(info.dli_fname, self))
-    return NULL;
+  if (!dladdr((const void *)&kr_builtin_backends, &info) || !info.dli_fname) return NULL;
+  if (!realpath(*info.dli_fname == '/' ? info.dli_fname : "/proc/self/exe", self)) return NULL;
   const char *slash = strrchr(self, '/');
   size_t n = slash ? (size_t)(slash - self) : 0;
   char *path = existing(self, n, "/" KR_PLUGIN_SUBDIR);

@@ -474,6 +474,42 @@ static void test_working_directory(void) {
   close_box();
 }
 
+/* Prints where backends are looked for by default. */
+static int print_default(void) {
+  kr_backends *all;
+  if (kr_backends_new(NULL, &all, NULL)) return 1;
+  for (size_t i = 0; i < kr_backends_count(all); i++)
+    g_print("[%s]\n", kr_backends_get(all, i)->path);
+  kr_backends_free(all);
+  return 0;
+}
+
+/* A program with the core linked in, started by a name without a path: a folder of the working
+ * directory that looks like the program's own is none. */
+static void test_working_directory_by_name(void) {
+  open_box();
+  g_autofree char *folder = g_build_filename(box, "krafla", "backends-1", NULL);
+  g_autofree char *twin = g_build_filename(box, "some-program", NULL);
+  g_autofree char *output = NULL;
+  g_assert_cmpint(g_mkdir_with_parents(folder, 0755), ==, 0);
+  g_assert_true(g_file_set_contents(twin, "x", 1, NULL));
+  copy_to(folder, "mark", "mark");
+  const char *argv[] = {"/proc/self/exe", "some-program", plugins, "--print-default", NULL};
+  g_autofree char *self = g_file_read_link(argv[0], NULL);
+  g_autoptr(GError) error = NULL;
+  int status = 0;
+  argv[0] = self;
+  g_spawn_sync(box, (char **)argv, NULL, G_SPAWN_FILE_AND_ARGV_ZERO, NULL, NULL, &output, NULL,
+               &status, &error);
+  g_assert_no_error(error);
+  g_assert_true(g_spawn_check_wait_status(status, NULL));
+  g_test_message("%s", output);
+  g_assert_nonnull(strstr(output, "[]"));
+  g_assert_null(strstr(output, box));
+  g_assert_false(was_loaded());
+  close_box();
+}
+
 /* ---- directories ---------------------------------------------------------------------------- */
 
 static void test_no_backends(void) {
@@ -535,6 +571,7 @@ int main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   if (argc < 2) g_error("usage: backends PLUGIN-FOLDER");
   plugins = argv[1];
+  if (argc > 2 && !strcmp(argv[2], "--print-default")) return print_default();
   g_test_add_func("/abi/wrong", test_wrong);
   g_test_add_func("/abi/used", test_used);
   g_test_add_func("/abi/gives-nothing", test_gives_nothing);
@@ -551,6 +588,7 @@ int main(int argc, char **argv) {
   g_test_add_func("/abi/writable-by-others", test_writable_by_others);
   g_test_add_func("/abi/other-owner", test_other_owner);
   g_test_add_func("/abi/working-directory", test_working_directory);
+  g_test_add_func("/abi/working-directory-by-name", test_working_directory_by_name);
   g_test_add_func("/abi/no-backends", test_no_backends);
   g_test_add_func("/abi/directory-sources", test_directory_sources);
   g_test_add_func("/abi/names-and-ends", test_names_and_ends);
