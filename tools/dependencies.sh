@@ -1,7 +1,8 @@
 # What a build needs, by Debian's package names; sourced by ./quickstart and ./check.
 
-# need PROGRAM...: the commands and libraries that are missing are installed.
+# Each of these installs what is missing:
 #   need_build   what compiles Krafla
+#   need_tests   what tests read and compile besides
 #   need_pip     what fetches a Python package
 missing_packages() {
   command -v cc >/dev/null 2>&1 || command -v gcc >/dev/null 2>&1 || echo gcc libc6-dev
@@ -40,6 +41,15 @@ need_build() {
   missing=$(missing_packages)
   # shellcheck disable=SC2086 # names are words
   [ -z "$missing" ] || install_packages $missing
+}
+
+# Without these the build leaves tests out, so a failure to install them is no reason to stop.
+need_tests() {
+  missing=
+  pkg-config --exists jansson 2>/dev/null || missing="$missing libjansson-dev"
+  command -v c++ >/dev/null 2>&1 || missing="$missing g++"
+  # shellcheck disable=SC2086 # names are words
+  [ -z "$missing" ] || install_packages $missing || true
 }
 
 need_pip() {

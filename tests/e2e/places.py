@@ -1,14 +1,11 @@
 #!/usr/bin/env python3
-"""Where backends and the library are found: never the working directory, and wherever an installed
-tree was moved to."""
+"""Where backends are found: never in the working directory, and none is no reason to fail."""
 import os
 import shutil
-import stat
 import subprocess
 import sys
 
-from harness import (Skip, TEMPORARY, backends, call, environment, main, model, path, program,
-                     statistic, succeed)
+from harness import backends, call, environment, main, model, path, program, statistic, succeed
 
 MODEL = model("--seed", "1")
 
@@ -63,45 +60,6 @@ def test_every_kernel_has_an_owner():
     used = {b["name"] for b in told["backends"] if b["state"] == "used"}
     assert told["kernels"] and set(told["kernels"].values()) == used, told
     assert told["isa"] in used
-
-
-def install():
-    build = os.environ.get("KRAFLA_BUILD")
-    if not build or not shutil.which("meson"):
-        raise Skip("meson is not here")
-    done = call(["meson", "install", "-C", build, "--no-rebuild", "--destdir",
-                 os.path.join(TEMPORARY, "destdir")])
-    assert done.code == 0, done
-    programs = [os.path.join(folder, "krafla-run") for folder, _, files in
-                os.walk(os.path.join(TEMPORARY, "destdir")) if "krafla-run" in files]
-    assert len(programs) == 1, programs
-    return os.path.dirname(os.path.dirname(programs[0]))
-
-
-def check_tree(prefix):
-    """A tree that has its own library and backends uses no others."""
-    result = call([os.path.join(prefix, "bin", "krafla-run"), MODEL, "hi", "-n", "30"])
-    reference = succeed(MODEL, "hi", "-n", "30")
-    assert result.code == 0 and result.out == reference.out, result
-    assert statistic(result, "isa") == statistic(reference, "isa"), result
-    listed = call([os.path.join(prefix, "bin", "krafla-info"), "--backends"])
-    for line in listed.out.decode().splitlines():
-        if "backend-" in line:
-            assert prefix in line, listed
-
-
-def test_installed_and_moved():
-    prefix = install()
-    check_tree(prefix)
-    moved = path("moved to another place")
-    shutil.move(prefix, moved)
-    check_tree(os.path.realpath(moved))
-    # and once more with only what the program may write taken away
-    for folder, _, _ in os.walk(moved):
-        os.chmod(folder, stat.S_IRUSR | stat.S_IXUSR)
-    check_tree(os.path.realpath(moved))
-    for folder, _, _ in os.walk(moved):
-        os.chmod(folder, stat.S_IRWXU)
 
 
 main(globals())
