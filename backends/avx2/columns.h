@@ -12,7 +12,9 @@ enum { KR_TILE = 4 };
  * leaves L1 its room for the columns. */
 enum { KR_SLAB = 16 };
 
-enum { KR_L2_SHARE = 256 << 10 }; /* bytes of activations that should stay in L2 */
+/* Bytes of activations to keep close while the groups pass by: half of a 1 MiB L2. Twice the size
+ * of L2 cost nothing either, a smaller part reads the weights too often. */
+enum { KR_L2_SHARE = 512 << 10 };
 
 /* The columns from one on, at some block, and their accumulators in one group of rows. */
 typedef struct tile_columns {
@@ -51,12 +53,13 @@ KR_INLINE void clear_columns(tile_columns x, int64_t n) {
 }
 
 /* How many of n columns to take at a time, so that their activations stay in L2 while all groups
- * pass by; at least `least`, for which the weights are then read again. */
+ * pass by: nearly equal parts, a multiple of tile, not less than least, since the weights are read
+ * again for each part. */
 KR_INLINE int64_t column_step(int64_t n, int64_t column_bytes, int64_t tile, int64_t least) {
   int64_t fits = KR_L2_SHARE / (column_bytes > 0 ? column_bytes : 1);
   if (fits < least) fits = least;
-  fits -= fits % tile;
-  return n < fits ? n : fits;
+  int64_t parts = (n + fits - 1) / fits, tiles = (n + tile - 1) / tile;
+  return (tiles + parts - 1) / parts * tile;
 }
 
 #endif

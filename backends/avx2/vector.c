@@ -37,18 +37,27 @@ void kr_avx2_rms_norm(const float *x, const float *w, int64_t n, float eps, floa
   for (; i < n; i++) y[i] = (x[i] * r) * w[i];
 }
 
+/* Whether all sixteen from i on are inside: the masks are only made where a range begins or ends.
+ */
+KR_INLINE int is_whole(int64_t i, int64_t first, int64_t last) {
+  return i >= first && i + 16 <= last;
+}
+
 /* The largest x * scale of the range. Lanes outside hold the first value; vmaxps(t, max) is
  * t > max ? t : max, scalar's comparison, so a NaN is passed over as it is there. */
 static float largest(const float *x, int64_t first, int64_t last, float scale) {
   float start = x[first] * scale;
   __m256 factor = _mm256_set1_ps(scale), max[2] = {_mm256_set1_ps(start), _mm256_set1_ps(start)};
   for (int64_t i = first / 16 * 16; i < last; i += 16) {
-    __m256 inside[2];
-    range_masks(i, first, last, inside);
-    for (int h = 0; h < 2; h++) {
-      __m256 t = _mm256_mul_ps(_mm256_loadu_ps(x + i + 8 * h), factor);
-      max[h] = _mm256_max_ps(_mm256_blendv_ps(_mm256_set1_ps(start), t, inside[h]), max[h]);
+    __m256 low = _mm256_mul_ps(_mm256_loadu_ps(x + i), factor);
+    __m256 high = _mm256_mul_ps(_mm256_loadu_ps(x + i + 8), factor);
+    if (!is_whole(i, first, last)) {
+      __m256 inside[2];
+      range_masks(i, first, last, inside);
+      low = _mm256_blendv_ps(_mm256_set1_ps(start), low, inside[0]);
+      high = _mm256_blendv_ps(_mm256_set1_ps(start), high, inside[1]);
     }
+    max[0] = _mm256_max_ps(low, max[0]), max[1] = _mm256_max_ps(high, max[1]);
   }
   __m256 eight = _mm256_max_ps(max[0], max[1]);
   __m128 four = _mm_max_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
@@ -63,15 +72,18 @@ void kr_avx2_softmax(float *x, int64_t first, int64_t last, int64_t n, float sca
   int64_t begin = first / 16 * 16, end = (last + 15) / 16 * 16;
   memset(x, 0, (size_t)begin * sizeof *x);
   memset(x + end, 0, (size_t)(n - end) * sizeof *x);
-  for (int64_t i = begin; i < end; i += 16) { /* lanes outside the range add +0 to sums >= 0 */
-    __m256 inside[2];
-    range_masks(i, first, last, inside);
-    for (int h = 0; h < 2; h++) {
-      __m256 t = _mm256_mul_ps(_mm256_loadu_ps(x + i + 8 * h), factor);
-      __m256 e = _mm256_and_ps(exp_lanes(_mm256_sub_ps(t, top)), inside[h]);
-      _mm256_storeu_ps(x + i + 8 * h, e);
-      lanes[h] = _mm256_add_ps(lanes[h], e);
+  for (int64_t i = begin; i < end; i += 16) {
+    __m256 low = _mm256_mul_ps(_mm256_loadu_ps(x + i), factor);
+    __m256 high = _mm256_mul_ps(_mm256_loadu_ps(x + i + 8), factor);
+    low = exp_lanes(_mm256_sub_ps(low, top)), high = exp_lanes(_mm256_sub_ps(high, top));
+    if (!is_whole(i, first, last)) { /* lanes outside become +0, which changes no sum >= 0 */
+      __m256 inside[2];
+      range_masks(i, first, last, inside);
+      low = _mm256_and_ps(low, inside[0]), high = _mm256_and_ps(high, inside[1]);
     }
+    _mm256_storeu_ps(x + i, low);
+    _mm256_storeu_ps(x + i + 8, high);
+    lanes[0] = _mm256_add_ps(lanes[0], low), lanes[1] = _mm256_add_ps(lanes[1], high);
   }
   ret[0] = max + 0.0f;
   ret[1] = fold_lanes(lanes[0], lanes[1]);
