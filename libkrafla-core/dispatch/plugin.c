@@ -4,6 +4,7 @@
 #include "dispatch/dispatch.h"
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -28,6 +29,54 @@ bool kr_trusted(const char *path, bool directory, char reason[KR_REASON_BYTES]) 
     return true;
   return false;
 }
+
+#if defined(__ELF__)
+
+/* e_machine of ELF files, System V ABI, chapter 4. */
+static const struct {
+  unsigned number;
+  const char *name;
+} machines[] = {{3, "x86"},     {20, "PowerPC"},  {21, "PowerPC64"}, {22, "S390"},      {40, "ARM"},
+                {62, "x86-64"}, {183, "AArch64"}, {243, "RISC-V"},   {258, "LoongArch"}};
+
+#if defined(__x86_64__)
+#define THIS_MACHINE 62
+#elif defined(__i386__)
+#define THIS_MACHINE 3
+#elif defined(__aarch64__)
+#define THIS_MACHINE 183
+#elif defined(__arm__)
+#define THIS_MACHINE 40
+#else
+#define THIS_MACHINE 0 /* not compared */
+#endif
+
+/* The loader says of a file for another machine that it does not exist. What else is wrong with a
+ * file is left to it. */
+static bool for_this_machine(const char *path, char reason[KR_REASON_BYTES]) {
+  unsigned char head[20];
+  int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  ssize_t n = file < 0 ? -1 : read(file, head, sizeof head);
+  if (file >= 0) close(file);
+  if (n != (ssize_t)sizeof head || memcmp(head, "\177ELF", 4)) return true;
+  bool big_endian = head[5] == 2;
+  unsigned machine = (unsigned)(big_endian ? head[18] << 8 | head[19] : head[19] << 8 | head[18]);
+  if (!THIS_MACHINE || machine == THIS_MACHINE) return true;
+  const char *name = "unknown";
+  for (size_t i = 0; i < sizeof machines / sizeof *machines; i++)
+    if (machines[i].number == machine) name = machines[i].name;
+  snprintf(reason, KR_REASON_BYTES, "is for another machine (%s, ELF machine %u)", name, machine);
+  return false;
+}
+
+#else
+
+static bool for_this_machine(const char *path, char reason[KR_REASON_BYTES]) {
+  (void)path, (void)reason;
+  return true;
+}
+
+#endif
 
 static bool refuse(kr_found *found, const char *format, unsigned long a, unsigned long b)
     __attribute__((format(printf, 2, 0)));
@@ -74,7 +123,7 @@ bool kr_backend_check(const kr_backend *b, const char *file_name, kr_found *foun
 }
 
 void kr_plugin_open(const char *path, const char *file_name, kr_found *found) {
-  if (!kr_trusted(path, false, found->reason)) return;
+  if (!kr_trusted(path, false, found->reason) || !for_this_machine(path, found->reason)) return;
   /* Never closed: the plug-in's constants and code are used until the process ends. */
   void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
