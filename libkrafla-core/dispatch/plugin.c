@@ -2,6 +2,7 @@
  * here; none of its functions is called. */
 #include "base/cpu.h"
 #include "dispatch/dispatch.h"
+#include "krafla_config.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -122,8 +123,16 @@ bool kr_backend_check(const kr_backend *b, const char *file_name, kr_found *foun
   return check_contents(b, file_name, found);
 }
 
-void kr_plugin_open(const char *path, const char *file_name, kr_found *found) {
-  if (!kr_trusted(path, false, found->reason) || !for_this_machine(path, found->reason)) return;
+#if defined(KR_STATIC_PROGRAM)
+
+static void load(const char *path, const char *file_name, kr_found *found) {
+  (void)path, (void)file_name;
+  snprintf(found->reason, sizeof found->reason, "a static program loads no plug-ins");
+}
+
+#else
+
+static void load(const char *path, const char *file_name, kr_found *found) {
   /* Never closed: the plug-in's constants and code are used until the process ends. */
   void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
@@ -139,4 +148,11 @@ void kr_plugin_open(const char *path, const char *file_name, kr_found *found) {
     snprintf(found->reason, sizeof found->reason, "has no symbol krafla_backend");
   else if (kr_backend_check(backend, file_name, found))
     found->descriptor = backend;
+}
+
+#endif
+
+void kr_plugin_open(const char *path, const char *file_name, kr_found *found) {
+  if (kr_trusted(path, false, found->reason) && for_this_machine(path, found->reason))
+    load(path, file_name, found);
 }

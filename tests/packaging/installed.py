@@ -47,6 +47,15 @@ def install(name, *options):
     return folder
 
 
+def build(name, targets, *options):
+    """Configures another build of the sources and makes these targets in it; the folder."""
+    need("meson", "ninja")
+    folder = path(name)
+    succeed("meson", "setup", folder, SOURCE, "-Dtests=disabled", *options)
+    succeed("ninja", "-C", folder, "-j2", *targets)
+    return folder
+
+
 def find(folder, name):
     """The one file of this name under a folder."""
     found = [file for file in files_under(folder) if os.path.basename(file) == name]

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 
-from installed import BUILD, SOURCE, environment, main, need, path, succeed
+from installed import SOURCE, environment, main, need, path, succeed
 
 KERNELS = ["vector_q4_0", "matrix_q4_0", "vector_q4_1", "matrix_q8_0", "quantize", "values_q8"]
 made = {}
@@ -70,7 +70,7 @@ def test_skeletons_pass_at_once():
             "-Dwerror=true")
     modules = ["backends/backend-%s.so" % name for name in names]
     succeed("ninja", "-C", build, "-j2", *modules)
-    check = os.path.join(BUILD, "tools", "check", "krafla-check")
+    check = os.environ["KRAFLA_CHECK"]
     for name, module in zip(names[:-1], modules):
         out, _ = succeed(check, "--quick", "--no-time", os.path.join(build, module))
         assert name in out and name[4:] in out, out
