@@ -69,6 +69,8 @@ int kr_session_fork(const kr_session *s, int32_t length, kr_session **ret_sessio
 
 int kr_session_append(kr_session *s, const int32_t *tokens, size_t n, kr_progress_fn *stop,
                       void *stop_data, float *ret_logits, kr_error *err) {
+  if (!n && ret_logits)
+    return kr_fail(err, KR_E_ARGUMENT, "there is no last token, so there are no logits");
   size_t batch = (size_t)s->engine->batch;
   int32_t before = s->length;
   kr_row *rows = kr_alloc(batch, sizeof *rows);

@@ -230,6 +230,8 @@ static void test_bad_rows(void) {
   g_assert_cmpint(kr_session_length(s), ==, 255);
   g_assert_cmpint(kr_session_length(u), ==, 0);
   g_assert_cmpint(kr_engine_step(e, rows, 0, NULL, NULL), ==, KR_OK);
+  g_assert_cmpint(kr_session_append(s, NULL, 0, NULL, NULL, NULL, NULL), ==, KR_OK);
+  g_assert_cmpint(kr_session_append(s, NULL, 0, NULL, NULL, logits, NULL), ==, KR_E_ARGUMENT);
   append_checked(s, KR_KV_F32, 255, 270);
   append_checked(u, KR_KV_F32, 0, 20);
   kr_session_free(s), kr_session_free(u), kr_session_free(foreign);
