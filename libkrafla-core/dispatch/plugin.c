@@ -6,6 +6,9 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#if defined(__ELF__)
+#include <link.h>
+#endif
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -52,17 +55,41 @@ static const struct {
 #define THIS_MACHINE 0 /* not compared */
 #endif
 
+/* Whether all that the loader will map is there: it would end the program by a signal where it
+ * reads past the end of a file that was cut short. */
+static bool is_whole(int file) {
+  ElfW(Ehdr) head;
+  struct stat st;
+  const int class = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32;
+  if (fstat(file, &st) || pread(file, &head, sizeof head, 0) != (ssize_t)sizeof head) return false;
+  if (head.e_ident[EI_CLASS] != class || head.e_phentsize != sizeof(ElfW(Phdr))) return true;
+  uint64_t bytes = (uint64_t)st.st_size;
+  for (unsigned i = 0; i < head.e_phnum; i++) {
+    ElfW(Phdr) part;
+    off_t at = (off_t)(head.e_phoff + i * sizeof part);
+    if (pread(file, &part, sizeof part, at) != (ssize_t)sizeof part) return false;
+    if (part.p_type == PT_LOAD && (part.p_offset > bytes || part.p_filesz > bytes - part.p_offset))
+      return false;
+  }
+  return true;
+}
+
 /* The loader says of a file for another machine that it does not exist. What else is wrong with a
  * file is left to it. */
-static bool for_this_machine(const char *path, char reason[KR_REASON_BYTES]) {
+static bool for_the_loader(const char *path, char reason[KR_REASON_BYTES]) {
   unsigned char head[20];
   int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   ssize_t n = file < 0 ? -1 : read(file, head, sizeof head);
+  bool elf = n == (ssize_t)sizeof head && !memcmp(head, "\177ELF", 4),
+       whole = !elf || is_whole(file);
   if (file >= 0) close(file);
-  if (n != (ssize_t)sizeof head || memcmp(head, "\177ELF", 4)) return true;
+  if (!elf) return true;
   bool big_endian = head[5] == 2;
   unsigned machine = (unsigned)(big_endian ? head[18] << 8 | head[19] : head[19] << 8 | head[18]);
-  if (!THIS_MACHINE || machine == THIS_MACHINE) return true;
+  if (!THIS_MACHINE || machine == THIS_MACHINE) {
+    if (!whole) snprintf(reason, KR_REASON_BYTES, "cannot be loaded: the file is cut short");
+    return whole;
+  }
   const char *name = "unknown";
   for (size_t i = 0; i < sizeof machines / sizeof *machines; i++)
     if (machines[i].number == machine) name = machines[i].name;
@@ -72,7 +99,7 @@ static bool for_this_machine(const char *path, char reason[KR_REASON_BYTES]) {
 
 #else
 
-static bool for_this_machine(const char *path, char reason[KR_REASON_BYTES]) {
+static bool for_the_loader(const char *path, char reason[KR_REASON_BYTES]) {
   (void)path, (void)reason;
   return true;
 }
@@ -153,6 +180,6 @@ static void load(const char *path, const char *file_name, kr_found *found) {
 #endif
 
 void kr_plugin_open(const char *path, const char *file_name, kr_found *found) {
-  if (kr_trusted(path, false, found->reason) && for_this_machine(path, found->reason))
+  if (kr_trusted(path, false, found->reason) && for_the_loader(path, found->reason))
     load(path, file_name, found);
 }

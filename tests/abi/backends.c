@@ -319,6 +319,8 @@ static void test_no_plugin(void) {
   open_box();
   g_autofree char *text = in_box("text"), *empty = in_box("empty"), *folder = in_box("folder");
   g_autofree char *fifo = in_box("fifo"), *dangling = in_box("dangling"), *cut = in_box("cut");
+  g_autofree char *half = in_box("half");
+  gsize bytes;
   g_assert_true(g_file_set_contents(text, "hello\n", -1, NULL));
   g_assert_true(g_file_set_contents(empty, "", 0, NULL));
   g_assert_cmpint(g_mkdir(folder, 0755), ==, 0);
@@ -326,8 +328,9 @@ static void test_no_plugin(void) {
   g_assert_cmpint(symlink("backend-nowhere.so", dangling), ==, 0);
   put("fine");
   g_autofree char *fine = in_box("fine"), *data = NULL;
-  g_assert_true(g_file_get_contents(fine, &data, NULL, NULL));
+  g_assert_true(g_file_get_contents(fine, &data, &bytes, NULL));
   g_assert_true(g_file_set_contents(cut, data, 500, NULL));
+  g_assert_true(g_file_set_contents(half, data, (gssize)bytes / 2, NULL));
   static const char *const ignored[] = {"backend-.so", "backend-x.so.1",  "backend-x.txt",
                                         "x.so",        "libbackend-x.so", "backend.so",
                                         ".so"};
@@ -338,14 +341,15 @@ static void test_no_plugin(void) {
   kr_backends *all = open_all(box, NULL);
   expect_state(all, "text", KR_BACKEND_SKIPPED, "cannot be loaded: ");
   expect_state(all, "empty", KR_BACKEND_SKIPPED, "cannot be loaded: ");
-  expect_state(all, "cut", KR_BACKEND_SKIPPED, "cannot be loaded: ");
+  expect_state(all, "cut", KR_BACKEND_SKIPPED, "cannot be loaded: the file is cut short");
+  expect_state(all, "half", KR_BACKEND_SKIPPED, "cannot be loaded: the file is cut short");
   expect_state(all, "folder", KR_BACKEND_SKIPPED, "is not a regular file");
   expect_state(all, "fifo", KR_BACKEND_SKIPPED, "is not a regular file");
   expect_state(all, "dangling", KR_BACKEND_SKIPPED, g_strerror(ENOENT));
   expect_state(all, "fine", KR_BACKEND_USED, "");
   size_t builtin = 0;
   for (size_t i = 0; i < kr_backends_count(all); i++) builtin += !*kr_backends_get(all, i)->path;
-  g_assert_cmpuint(kr_backends_count(all), ==, builtin + 7);
+  g_assert_cmpuint(kr_backends_count(all), ==, builtin + 8);
   kr_backends_free(all);
   close_box();
 }
@@ -497,6 +501,11 @@ static void test_working_directory_by_name(void) {
   const char *argv[] = {"/proc/self/exe", "some-program", plugins, "--print-default", NULL};
   g_autofree char *self = g_file_read_link(argv[0], NULL);
   g_autoptr(GError) error = NULL;
+  if (g_str_has_suffix(self, ".emulated")) { /* tools/cross/launchers */
+    g_test_skip("an emulated program cannot start itself by another name");
+    close_box();
+    return;
+  }
   int status = 0;
   argv[0] = self;
   g_spawn_sync(box, (char **)argv, NULL, G_SPAWN_FILE_AND_ARGV_ZERO, NULL, NULL, &output, NULL,
