@@ -47,6 +47,24 @@ def install(name, *options):
     return folder
 
 
+def copy_sources(name):
+    """A folder with what git would hand on and what else it does not ignore."""
+    folder = path(name)
+    listed = subprocess.run(["git", "-c", "safe.directory=*", "-C", SOURCE, "ls-files", "-co",
+                             "--exclude-standard", "-z"], stdout=subprocess.PIPE, check=False) \
+        if shutil.which("git") else None
+    if not listed or listed.returncode:  # an unpacked release
+        shutil.copytree(SOURCE, folder, symlinks=True, ignore=lambda where, names: [
+            n for n in names if os.path.isdir(os.path.join(where, n, "meson-private"))])
+        return folder
+    for file in filter(None, listed.stdout.decode().split("\0")):
+        source, target = os.path.join(SOURCE, file), os.path.join(folder, file)
+        if os.path.isfile(source):
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            shutil.copy(source, target)
+    return folder
+
+
 def build(name, targets, *options):
     """Configures another build of the sources and makes these targets in it; the folder."""
     need("meson", "ninja")

@@ -2,32 +2,18 @@
 """tools/new-backend, in a copy of the tree: what it writes builds, keeps the rules of the tree, and is
 equal to scalar at once."""
 import os
-import shutil
 import subprocess
 import sys
 
-from installed import SOURCE, environment, main, need, path, succeed
+from installed import SOURCE, copy_sources, environment, main, need, path, succeed
 
 KERNELS = ["vector_q4_0", "matrix_q4_0", "vector_q4_1", "matrix_q8_0", "quantize", "values_q8"]
 made = {}
 
 
 def copy_of_the_tree():
-    """What git would hand on, and the rest of the working tree that it does not ignore."""
     if "tree" not in made:
-        names = subprocess.run(["git", "-c", "safe.directory=*", "-C", SOURCE, "ls-files", "-co",
-                                "--exclude-standard", "-z"], stdout=subprocess.PIPE, check=False)
-        made["tree"] = path("tree")
-        if names.returncode:  # an unpacked release
-            shutil.copytree(SOURCE, made["tree"], symlinks=True,
-                            ignore=lambda folder, _: [n for n in os.listdir(folder) if os.path.isdir(
-                                os.path.join(folder, n, "meson-private"))])
-            return made["tree"]
-        for name in names.stdout.decode().split("\0"):
-            source, target = os.path.join(SOURCE, name), os.path.join(made["tree"], name)
-            if name and os.path.isfile(source):
-                os.makedirs(os.path.dirname(target), exist_ok=True)
-                shutil.copy(source, target)
+        made["tree"] = copy_sources("tree")
     return made["tree"]
 
 
@@ -90,10 +76,14 @@ def tree_faults(*checks):
 
 def test_keeps_the_rules_of_the_tree():
     faults = tree_faults("backends_list", "outer_includes", "blanks", "lengths", "no_fusing",
-                         "listed", "calls")
+                         "listed", "calls", "names")
     ours = [line for line in faults if "backends/new_" in line or "backends/flagged" in line]
     assert not ours, ours
-    # and does not, when the line is gone
+    # debian/control has a package for each
+    debian = os.path.join(copy_of_the_tree(), "debian")
+    with open(os.path.join(debian, "control"), encoding="utf-8") as file:
+        assert "\nPackage: krafla-backend-new-vector-q4-0\nArchitecture: any\n" in file.read()
+    # a folder without its line is a fault
     listed = os.path.join(copy_of_the_tree(), "backends", "backends.list")
     with open(listed, encoding="utf-8") as file:
         text = file.read()
