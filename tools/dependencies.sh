@@ -3,6 +3,7 @@
 # Each of these installs what is missing:
 #   need_build   what compiles Krafla
 #   need_tests   what tests read and compile besides
+#   need_slow    what the slow tests build packages with
 #   need_pip     what fetches a Python package
 missing_packages() {
   command -v cc >/dev/null 2>&1 || command -v gcc >/dev/null 2>&1 || echo gcc libc6-dev
@@ -48,6 +49,16 @@ need_tests() {
   missing=
   pkg-config --exists jansson 2>/dev/null || missing="$missing libjansson-dev"
   command -v c++ >/dev/null 2>&1 || missing="$missing g++"
+  command -v abidiff >/dev/null 2>&1 || missing="$missing abigail-tools"
+  command -v qemu-x86_64 >/dev/null 2>&1 || missing="$missing qemu-user"
+  # shellcheck disable=SC2086 # names are words
+  [ -z "$missing" ] || install_packages $missing || true
+}
+
+need_slow() {
+  missing=
+  command -v dh >/dev/null 2>&1 || missing="$missing debhelper"
+  command -v dpkg-buildpackage >/dev/null 2>&1 || missing="$missing dpkg-dev"
   # shellcheck disable=SC2086 # names are words
   [ -z "$missing" ] || install_packages $missing || true
 }
