@@ -1,6 +1,10 @@
 /* The descriptor: what the core reads before it calls anything here. */
 #include <krafla/backend.h>
 
+#ifndef RANK
+#define RANK 50
+#endif
+
 kr_product_fn kr_example_vector_q8_0;
 
 /* What is not named is NULL: the backends below give it. */
