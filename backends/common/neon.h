@@ -114,6 +114,16 @@ KR_INLINE float32x4_t kr_neon_add_block(float32x4_t acc, int32x4_t isum, float32
   return vaddq_f32(acc, vmulq_f32(vcvtq_f32_s32(isum), scale));
 }
 
+/* The same of a sum that began with KR_NEON_START: as a float it is 1.5 * 2^23 + isum, since |isum|
+ * < 2^22, so that a subtraction converts it, exactly; CPUs have more units for that than for scvtf.
+ */
+#define KR_NEON_START 0x4b400000 /* the bits of KR_ROUND_MAGIC */
+
+KR_INLINE float32x4_t kr_neon_add_started(float32x4_t acc, int32x4_t sum, float32x4_t scale) {
+  float32x4_t isum = vsubq_f32(vreinterpretq_f32_s32(sum), vdupq_n_f32(KR_ROUND_MAGIC));
+  return vaddq_f32(acc, vmulq_f32(isum, scale));
+}
+
 KR_INLINE float32x4_t kr_neon_divide(float32x4_t a, float32x4_t b) {
 #if defined(__aarch64__)
   return vdivq_f32(a, b);

@@ -7,7 +7,7 @@
  * f32 accumulator of each row and column is one lane, takes one block after the other, ascending,
  * in the steps of the scalar backend.
  *
- * Nibbles are multiplied as they stand, 0 .. 15; Q4_0's sums start with -8 times the column's. */
+ * Nibbles are multiplied as they stand, 0 .. 15; Q4_0's sums begin with -8 times the column's. */
 #ifndef KR_NEON_DOTPROD_PRODUCT_H
 #define KR_NEON_DOTPROD_PRODUCT_H
 
@@ -55,9 +55,13 @@ KR_INLINE void add_block(kr_packed format, int registers, int columns, const uin
                          int block, int row, const int8_t *q, const float *d, const int32_t *s,
                          ptrdiff_t blocks, float32x4_t acc[][4]) {
   int8x16_t low[4], high[4];
+  int32x4_t start[4];
   float32x4_t scale[4], minimum[4];
 #pragma GCC unroll 4
   for (int c = 0; c < columns; c++) {
+    start[c] = vdupq_n_s32(KR_NEON_START);
+    if (format == KR_PACKED_Q4_0)
+      start[c] = vsubq_s32(start[c], vshlq_n_s32(vld1q_dup_s32(s + c * blocks), 3));
     low[c] = vld1q_s8(q + c * blocks * KR_BLOCK);
     high[c] = vld1q_s8(q + c * blocks * KR_BLOCK + 16);
   }
@@ -73,15 +77,14 @@ KR_INLINE void add_block(kr_packed format, int registers, int columns, const uin
   for (int r = 0; r < registers; r++) {
     int32x4_t sum[4];
 #pragma GCC unroll 4
-    for (int c = 0; c < columns; c++)
-      sum[c] = vdupq_n_s32(format == KR_PACKED_Q4_0 ? -8 * s[c * blocks] : 0);
+    for (int c = 0; c < columns; c++) sum[c] = start[c];
     KR_NEON_BARRIER();
     add_units(format, columns, pair + kr_packed_quants(format, block) + 4 * row + 16 * r, low, high,
               sum);
 #pragma GCC unroll 4
     for (int c = 0; c < columns; c++) {
       float dx = d[c * blocks];
-      acc[c][r] = kr_neon_add_block(acc[c][r], sum[c], vmulq_n_f32(scale[r], dx));
+      acc[c][r] = kr_neon_add_started(acc[c][r], sum[c], vmulq_n_f32(scale[r], dx));
       if (format == KR_PACKED_Q4_1)
         acc[c][r] =
             vaddq_f32(acc[c][r], vmulq_n_f32(vmulq_n_f32(minimum[r], dx), (float)s[c * blocks]));

@@ -92,7 +92,7 @@ KR_INLINE void add_block(kr_packed format, int columns, const slab *w, int64_t i
 #pragma GCC unroll 2
   for (int c = 0; c < columns; c += 2)
 #pragma GCC unroll 4
-    for (int p = 0; p < TILE_PAIRS; p++) sum[c / 2][p] = vdupq_n_s32(0);
+    for (int p = 0; p < TILE_PAIRS; p++) sum[c / 2][p] = vdupq_n_s32(KR_NEON_START);
 #pragma GCC unroll 2
   for (int t = 0; t < 2; t++) { /* 16 k: two registers of each pair of columns */
     KR_NEON_BARRIER();
@@ -123,7 +123,7 @@ KR_INLINE void add_block(kr_packed format, int columns, const slab *w, int64_t i
 #pragma GCC unroll 4
     for (int p = 0; p < TILE_PAIRS; p++) {
       float32x4_t *a = &acc[c / 2][p];
-      *a = kr_neon_add_block(*a, sum[c / 2][p], vmulq_f32(vld1q_f32(w->d[i][half][p]), dx));
+      *a = kr_neon_add_started(*a, sum[c / 2][p], vmulq_f32(vld1q_f32(w->d[i][half][p]), dx));
       if (format == KR_PACKED_Q4_1)
         *a = vaddq_f32(*a, vmulq_f32(sx, vmulq_f32(vld1q_f32(w->m[i][half][p]), dx)));
     }

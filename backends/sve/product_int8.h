@@ -7,7 +7,7 @@
  * within 2^19: exact, in any order. The f32 accumulator of each row and column is one lane, takes
  * one block after the other, ascending, in the steps of the scalar backend.
  *
- * Nibbles are multiplied as they stand, 0 .. 15; Q4_0's sums start with -8 times the column's. */
+ * Nibbles are multiplied as they stand, 0 .. 15; Q4_0's sums begin with -8 times the column's. */
 #ifndef KR_SVE_PRODUCT_INT8_H
 #define KR_SVE_PRODUCT_INT8_H
 
@@ -32,8 +32,13 @@ KR_INLINE svint8_t load_units(const int8_t *q) {
   return svld1rq_s8(svptrue_b8(), q);
 }
 
+/* Sums begin with the bits of 1.5 * 2^23, less 8 s for Q4_0: as a float such a sum is 1.5 * 2^23 +
+ * isum, since |isum| < 2^22, so that a subtraction converts it, exactly; CPUs have more units for
+ * that than for scvtf. */
+#define START 0x4b400000 /* the bits of KR_ROUND_MAGIC */
+
 KR_INLINE svint32_t start_sum(kr_packed format, int32_t s) {
-  return svdup_n_s32(format == KR_PACKED_Q4_0 ? -8 * s : 0);
+  return svdup_n_s32(START - (format == KR_PACKED_Q4_0 ? 8 * s : 0));
 }
 
 /* What four units hold for the first 16 k of a block, and, of the bytes from which it is taken, for
@@ -49,11 +54,12 @@ KR_INLINE svint8_t last_values(kr_packed format, svbool_t pg, svuint8_t bytes,
 }
 
 /* acc + (float)isum * (dw * dx), then for Q4_1 the minimum's term. */
-KR_INLINE svfloat32_t add_sum(kr_packed format, svfloat32_t acc, svint32_t isum, svfloat32_t scale,
+KR_INLINE svfloat32_t add_sum(kr_packed format, svfloat32_t acc, svint32_t sum, svfloat32_t scale,
                               svfloat32_t minimum, float d, int32_t s) {
   const svbool_t all = svptrue_b32();
   svfloat32_t factor = svmul_n_f32_x(all, scale, d);
-  acc = svadd_f32_x(all, acc, svmul_f32_x(all, svcvt_f32_s32_x(all, isum), factor));
+  svfloat32_t isum = svsub_n_f32_x(all, svreinterpret_f32_s32(sum), KR_ROUND_MAGIC);
+  acc = svadd_f32_x(all, acc, svmul_f32_x(all, isum, factor));
   if (format != KR_PACKED_Q4_1) return acc;
   return svadd_f32_x(all, acc, svmul_n_f32_x(all, svmul_n_f32_x(all, minimum, d), (float)s));
 }
