@@ -17,8 +17,11 @@ def test_working_directory_is_never_searched():
     names = ["backend-%s.so" % b["name"] for b in backends()["backends"]]
     for name in names + ["backend-avx2.so", "backend-zzz.so", "libkrafla-core.so.0"]:
         shutil.copy(hostile, os.path.join(folder, name))
-    subprocess.run([sys.executable, "-c", "import ctypes; ctypes.CDLL(%r)" % hostile],
-                   env=dict(os.environ, TRACE=trace), check=True)
+    load, env = [sys.executable, "-c", "import ctypes; ctypes.CDLL(%r)" % hostile], {}
+    if os.path.exists(program("run") + ".emulated"):  # of another machine: tools/cross/launchers
+        load, env = [program("run"), "--version"], {"LD_PRELOAD": hostile}
+    subprocess.run(load, env=dict(os.environ, TRACE=trace, **env), check=True,
+                   stdout=subprocess.DEVNULL)
     assert os.path.exists(trace), "the trap does not work"
     os.unlink(trace)
     env = environment(TRACE=trace)
