@@ -7,9 +7,7 @@
 kr_product_fn kr_avx512vnni_vector_q4_0, kr_avx512vnni_matrix_q4_0;
 kr_product_fn kr_avx512vnni_vector_q4_1, kr_avx512vnni_matrix_q4_1;
 kr_product_fn kr_avx512vnni_vector_q8_0, kr_avx512vnni_matrix_q8_0;
-kr_product_fn kr_avx512vnni_vector_f16, kr_avx512vnni_matrix_f16;
-kr_product_fn kr_avx512vnni_vector_bf16, kr_avx512vnni_matrix_bf16;
-kr_product_fn kr_avx512vnni_vector_f32, kr_avx512vnni_matrix_f32;
+kr_product_fn kr_avx512vnni_product_f16, kr_avx512vnni_product_bf16, kr_avx512vnni_product_f32;
 kr_quantize_fn kr_avx512vnni_quantize;
 kr_rms_norm_fn kr_avx512vnni_rms_norm;
 kr_softmax_fn kr_avx512vnni_softmax;

@@ -34,8 +34,7 @@ enum {
   UNIT_BYTES = 64,
   TILE_COLUMNS = 6,     /* 12 sums, a unit's two halves, a column's four k, a constant: 16 */
   L2_SHARE = 256 << 10, /* of activations that stay while the groups go by */
-  LEAST_COLUMNS = 32,   /* for which weights are read again */
-  PAGE_BYTES = 4096
+  LEAST_COLUMNS = 32    /* for which weights are read again */
 };
 
 KR_INLINE int64_t pair_bytes(quant_format format) {
@@ -133,14 +132,12 @@ KR_INLINE void tile(quant_format format, const uint8_t *pair, const int8_t *q, c
   }
 }
 
-/* y[0..15] of one column: one stream of weights, accumulators in registers. One line a pair is
- * asked for in the next page of memory: it starts the CPU's own prefetcher there, which stops at
- * the end of each page. */
+/* y[0..15] of one column: one stream of weights, accumulators in registers. No software prefetch:
+ * it only disturbs the hardware's. */
 KR_INLINE void vector_group(quant_format format, const uint8_t *pair, const int8_t *q,
                             const float *d, const int32_t *s, int64_t k, float *y) {
   __m256 acc[2] = {_mm256_setzero_ps(), _mm256_setzero_ps()};
   for (int64_t at = 0; at < k / KR_BLOCK; at += 2, pair += pair_bytes(format)) {
-    _mm_prefetch((const char *)pair + PAGE_BYTES, _MM_HINT_T0);
     KR_UNROLL
     for (int b = 0; b < 2; b++) {
       __m256i sums[1][2];
