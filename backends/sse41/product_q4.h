@@ -21,8 +21,7 @@ enum {
   UNIT_BYTES = 64,
   SLAB = 16,            /* blocks unpacked at a time: 8 KiB leave L1 its room for the columns */
   L2_SHARE = 128 << 10, /* of activations that stay while the groups go by */
-  LEAST_COLUMNS = 32,   /* for which weights are read again */
-  PAGE_BYTES = 4096
+  LEAST_COLUMNS = 32    /* for which weights are read again */
 };
 
 typedef enum q4_format { FORMAT_Q4_0, FORMAT_Q4_1 } q4_format;
@@ -78,8 +77,7 @@ KR_INLINE void vector_block(q4_format format, const uint8_t *pair, int b, const 
   add_block(format, acc, sums, dw, mw, d, s);
 }
 
-/* One line a pair is asked for in the next page of memory: it starts the CPU's own prefetcher
- * there, which stops at the end of each page. */
+/* No software prefetch: it only disturbs the hardware's. */
 KR_INLINE void vector_product(q4_format format, const kr_panel *w, int64_t first, int64_t last,
                               const kr_columns *x, float *y, int64_t ldy) {
   int64_t blocks = w->k / KR_BLOCK;
@@ -91,7 +89,6 @@ KR_INLINE void vector_product(q4_format format, const kr_panel *w, int64_t first
       const int32_t *s = x->s + c * blocks;
       __m128 acc[4] = {_mm_setzero_ps(), _mm_setzero_ps(), _mm_setzero_ps(), _mm_setzero_ps()};
       for (int64_t b = 0; b < blocks; b += 2, pair += pair_bytes(format)) {
-        _mm_prefetch((const char *)pair + PAGE_BYTES, _MM_HINT_T0);
         vector_block(format, pair, 0, q + b * KR_BLOCK, d[b], s[b], acc);
         vector_block(format, pair, 1, q + (b + 1) * KR_BLOCK, d[b + 1], s[b + 1], acc);
       }

@@ -9,7 +9,7 @@
 #include "kernels.h"
 #include "lanes.h"
 
-enum { PAIR_BYTES = 1088, QUANTS = 64, BLOCK_BYTES = 512, UNIT_BYTES = 64, PAGE_BYTES = 4096 };
+enum { PAIR_BYTES = 1088, QUANTS = 64, BLOCK_BYTES = 512, UNIT_BYTES = 64 };
 
 KR_INLINE void vector_block(const uint8_t *pair, int b, const int8_t *q, float d, __m128 acc[4]) {
   const uint8_t *quants = pair + QUANTS + b * BLOCK_BYTES;
@@ -32,8 +32,7 @@ KR_INLINE void vector_block(const uint8_t *pair, int b, const int8_t *q, float d
   for (int r = 0; r < 4; r++) acc[r] = add_scaled(acc[r], sums[r], dw[r], dx);
 }
 
-/* One line a pair is asked for in the next page of memory: it starts the CPU's own prefetcher
- * there, which stops at the end of each page. */
+/* No software prefetch: it only disturbs the hardware's. */
 void kr_sse41_vector_q8_0(const kr_panel *w, int64_t first, int64_t last, const kr_columns *x,
                           float *y, int64_t ldy) {
   int64_t blocks = w->k / KR_BLOCK;
@@ -44,7 +43,6 @@ void kr_sse41_vector_q8_0(const kr_panel *w, int64_t first, int64_t last, const 
       const float *d = x->d + c * blocks;
       __m128 acc[4] = {_mm_setzero_ps(), _mm_setzero_ps(), _mm_setzero_ps(), _mm_setzero_ps()};
       for (int64_t b = 0; b < blocks; b += 2, pair += PAIR_BYTES) {
-        _mm_prefetch((const char *)pair + PAGE_BYTES, _MM_HINT_T0);
         vector_block(pair, 0, q + b * KR_BLOCK, d[b], acc);
         vector_block(pair, 1, q + (b + 1) * KR_BLOCK, d[b + 1], acc);
       }
