@@ -2,7 +2,7 @@
  *
  *   kr_backends   the kernel backends that this machine can use
  *   kr_model      one model file, its weights packed, read-only; shared by engines
- *   kr_vocab      its tokenizer, owned by the model
+ *   kr_vocab      its tokenizer, owned by the model, or one by itself
  *   kr_engine     threads, buffers and the pages of the KV cache
  *   kr_session    one conversation of an engine: the positions that it has seen
  *   kr_sampler    chooses tokens from logits
@@ -165,6 +165,20 @@ KR_API int32_t kr_vocab_eos(const kr_vocab *vocab); /* or -1 */
 KR_API int kr_vocab_is_end(const kr_vocab *vocab, int32_t id);
 KR_API int kr_vocab_is_control(const kr_vocab *vocab, int32_t id);
 
+/* A tokenizer alone: from any GGUF model, whose weights are not read, an .mlt file, a Hugging Face
+ * tokenizer.json (or the folder that it lies in), or llama2.c's tokenizer.bin. Every message names
+ * path. A model's own vocabulary is freed with it, never by kr_vocab_free. */
+KR_API int kr_vocab_open(const char *path, kr_vocab **ret_vocab, kr_error *err);
+KR_API void kr_vocab_free(kr_vocab *vocab);
+/* The same tokenizer as the bytes of an .mlt file. ret_bytes is new, for kr_text_free. */
+KR_API int kr_vocab_convert(const char *path, char **ret_bytes, size_t *ret_n, kr_error *err);
+
+/* The text of n ids as the reference decodes it: always valid UTF-8. Without control, control
+ * tokens are left out. Where the model puts a space before the text, that one is taken away.
+ * ret_text is new, for kr_text_free. */
+KR_API int kr_vocab_decode(const kr_vocab *vocab, const int32_t *ids, size_t n, int control,
+                           char **ret_text, size_t *ret_n, kr_error *err);
+
 /* Joins the bytes of tokens to valid UTF-8: never half a character, invalid bytes as U+FFFD by the
  * maximal-subpart rule. */
 typedef struct kr_decoder {
@@ -264,6 +278,41 @@ KR_API void kr_sampler_accept(kr_sampler *sampler, int32_t token);
  */
 KR_API int kr_sampler_draw(kr_sampler *sampler, const float *logits, int32_t *ret_token,
                            kr_error *err);
+
+/* ---- chat ----------------------------------------------------------------------------------- */
+
+/* A chat template compiled from its Jinja source. Never changes: any number of threads may render
+ * with it at once. */
+typedef struct kr_template kr_template;
+
+/* Compiles n bytes. What the template lacks, or what cannot be part of it, is KR_E_FORMAT (or
+ * KR_E_UNSUPPORTED) with its line; the message has the word "template". */
+KR_API int kr_template_new(const char *source, size_t n, kr_template **ret_template, kr_error *err);
+KR_API void kr_template_free(kr_template *chat_template);
+
+/* Renders a conversation, byte for byte as transformers' apply_chat_template does. chat is a JSON
+ * object of n bytes with the members
+ *
+ *   messages               array of objects, not empty
+ *   tools, documents       array of objects, or null
+ *   add_generation_prompt  true to end with the beginning of a reply
+ *   bos_token, eos_token   strings; so unk_token, sep_token, pad_token, cls_token, mask_token
+ *   kwargs                 object of more variables
+ *   now                    "2026-01-15T12:34:56", for strftime_now; the local time without it
+ *
+ * of which all but messages may be absent; others are ignored. ret_text is new, ended by a zero
+ * byte, for kr_text_free; ret_n may be NULL. KR_E_ARGUMENT: chat is not such an object.
+ * KR_E_FORMAT: the template failed, or reached the bounds on steps, depth and memory; what it
+ * raised by raise_exception stands alone behind "TemplateError: ". */
+KR_API int kr_template_render(const kr_template *chat_template, const char *chat, size_t n,
+                              char **ret_text, size_t *ret_n, kr_error *err);
+KR_API void kr_text_free(char *text);
+
+/* The source of a template that is known by name (llama3, zephyr, llama2, qwen, smollm, chatml,
+ * gemma, qwen3.5, qwen3.5-nothink), or NULL. *ret_stop, which may be NULL: how the token that ends
+ * a reply is spelled. */
+KR_API const char *kr_chat_template_named(const char *name, const char **ret_stop);
+KR_API const char *kr_chat_template_name(size_t i); /* the i-th such name; NULL behind the last */
 
 #ifdef __cplusplus
 }
