@@ -83,7 +83,8 @@ KR_INLINE void vector_product(weight_type type, const kr_panel *w, int64_t first
 #define ADD_LANE_1(c)     ADD_LANE(c, 1)
 #define ADD_LANE_2(c)     ADD_LANE(c, 2)
 #define ADD_LANE_3(c)     ADD_LANE(c, 3)
-#define ADD_ONE(c)        acc##c = svadd_f32_x(all, acc##c, svmul_n_f32_x(all, weight, x[c * ldx + i]))
+#define TIMES_ONE(c)      svmul_n_f32_x(all, weight, x[c * ldx + i])
+#define ADD_ONE(c)        acc##c = svadd_f32_x(all, acc##c, TIMES_ONE(c))
 #define LOAD_FOUR(c)      x##c = svld1rq_f32(all, x + c * ldx + i)
 #define STORE(c)          svst1_f32(rows, p->y + c * ldy, acc##c)
 
