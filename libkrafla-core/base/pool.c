@@ -7,6 +7,11 @@
  * do not change until every taken chunk is done. The caller waits for chunks, not for threads: a
  * thread that the system does not let run holds nobody up unless it holds a chunk.
  *
+ * Who is about to sleep says so and then looks once more; who makes work looks for sleepers after
+ * it: so one of them sees the other. Fences between the two steps hold this order also where a
+ * relaxed load follows, and on emulators that let a load pass the release before it (qemu 7.2 for
+ * ARM).
+ *
  * Waiting is a short spin and then a real sleep, so that a second thread costs little on a machine
  * that is busy with other things. */
 #include "base/pool.h"
@@ -88,6 +93,7 @@ static void *worker_main(void *argument) {
     if (spins < SPINS) continue;
     pthread_mutex_lock(&pool->lock);
     atomic_fetch_add(&pool->asleep, 1);
+    atomic_thread_fence(memory_order_seq_cst);
     while (!has_work(pool) && !atomic_load(&pool->stop))
       pthread_cond_wait(&pool->wake, &pool->lock);
     atomic_fetch_sub(&pool->asleep, 1);
@@ -103,6 +109,7 @@ static void wait_until_done(kr_pool *pool) {
   }
   pthread_mutex_lock(&pool->lock);
   atomic_store(&pool->caller_waits, true);
+  atomic_thread_fence(memory_order_seq_cst);
   while (atomic_load(&pool->done) != pool->n_chunks)
     pthread_cond_wait(&pool->finished, &pool->lock);
   atomic_store(&pool->caller_waits, false);
@@ -123,6 +130,7 @@ void kr_pool_run(kr_pool *pool, int64_t n, int64_t grain, kr_task_fn *task, void
   atomic_store(&pool->done, 0);
   uint64_t number = (atomic_load(&pool->work) >> 32) + 1;
   atomic_store(&pool->work, number << 32 | pool->n_chunks);
+  atomic_thread_fence(memory_order_seq_cst);
   if (atomic_load(&pool->asleep)) {
     pthread_mutex_lock(&pool->lock);
     pthread_cond_broadcast(&pool->wake);
