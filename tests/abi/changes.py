@@ -75,8 +75,9 @@ def compiled(code, include):
     global count
     count += 1
     path = os.path.join(box, f'{count}.so')
-    arguments = ['-std=gnu11', '-g', '-O0', '-fPIC', '-shared', '-nostdlib', '-fvisibility=hidden', '-w',
-                 '-x', 'c', '-', '-o', path, '-I', include]
+    # freestanding: a cross compiler may have no C library; of the headers, its own are enough
+    arguments = ['-std=gnu11', '-g', '-O0', '-fPIC', '-shared', '-nostdlib', '-ffreestanding', '-w',
+                 '-fvisibility=hidden', '-x', 'c', '-', '-o', path, '-I', include]
     if 'kr_version' in code:  # as the library is linked
         arguments += ['-Wl,-soname,libkrafla-core.so.0', '-Wl,--version-script=' + version_script]
     done = subprocess.run(cc + arguments, input=code, text=True, stderr=subprocess.PIPE, check=False)
