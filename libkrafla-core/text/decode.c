@@ -57,8 +57,7 @@ int kr_vocab_decode(const kr_vocab *vocab, const int32_t *ids, size_t n, int con
   }
   kr_bytes *result = text == all.data ? &all : &clean;
   kr_array_free(result == &all ? clean.data : all.data);
-  if (vocab->kind == KR_VOCAB_SPM && vocab->prefix != KR_PREFIX_NONE && length &&
-      result->data[0] == ' ')
+  if (vocab->strip && length && result->data[0] == ' ')
     memmove(result->data, result->data + 1, --length);
   *ret_text = result->data, *ret_n = length;
   return KR_OK;

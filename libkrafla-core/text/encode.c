@@ -7,10 +7,14 @@
 #include "text/normalize.h"
 #include "text/vocab_parts.h"
 
+#define MARK "\xe2\x96\x81" /* "▁" */
+
 typedef struct encoder {
   const kr_vocab *vocab;
   kr_ids ids;
-  kr_bytes text;      /* of a part */
+  kr_bytes text;   /* of a part */
+  kr_bytes marked; /* of a part, normalized, where tokens are matched in that */
+  bool control;
   kr_symbol *symbols; /* kr_array_free */
   size_t n_symbols;
   kr_merge_room room;
@@ -18,7 +22,8 @@ typedef struct encoder {
 } encoder;
 
 static bool emit(encoder *e, int32_t id, bool unknown) {
-  if (unknown && e->unknown) return true; /* unknown characters in a row are one token */
+  if (unknown && e->unknown && !e->vocab->keep_unknown)
+    return true; /* unknown characters in a row are one token */
   e->unknown = unknown;
   return kr_ids_add(&e->ids, id);
 }
@@ -35,8 +40,8 @@ static size_t merge(encoder *e, const uint8_t *piece, size_t n) {
   bool bpe = v->kind == KR_VOCAB_BPE;
   size_t count = bpe ? kr_bpe_symbols(&v->tokens, piece, n, e->symbols)
                      : kr_spm_symbols(&v->spm, piece, n, e->symbols);
-  return bpe ? kr_merge(kr_bpe_pair, &v->bpe, piece, e->symbols, count, &e->room)
-             : kr_merge(kr_spm_pair, &v->spm, piece, e->symbols, count, &e->room);
+  return bpe || v->pairs ? kr_merge(kr_bpe_pair, &v->bpe, piece, e->symbols, count, &e->room)
+                         : kr_merge(kr_spm_pair, &v->spm, piece, e->symbols, count, &e->room);
 }
 
 static bool encode_piece(encoder *e, const uint8_t *piece, size_t n) {
@@ -60,11 +65,7 @@ static bool encode_piece(encoder *e, const uint8_t *piece, size_t n) {
   return true;
 }
 
-static int encode_bpe(encoder *e, const char *text, size_t n, kr_error *err) {
-  if (e->vocab->nfc) {
-    int code = kr_text_nfc(text, n, &e->text, &text, &n, err);
-    if (code) return code;
-  }
+static int split_bpe(encoder *e, const char *text, size_t n, kr_error *err) {
   kr_splitter splitter;
   const uint8_t *piece;
   kr_split_start(&splitter, e->vocab->split, text, n);
@@ -73,60 +74,126 @@ static int encode_bpe(encoder *e, const char *text, size_t n, kr_error *err) {
   return KR_OK;
 }
 
+/* Before a part whose text starts so, and at the start of the text or not. */
+static bool has_prefix(kr_prefix prefix, bool first, bool space) {
+  switch (prefix) {
+  case KR_PREFIX_NONE:
+    return false;
+  case KR_PREFIX_EACH:
+    return true;
+  case KR_PREFIX_FIRST:
+    return first && !space;
+  case KR_PREFIX_ALWAYS:
+    return !space;
+  }
+  return false;
+}
+
 /* "▁" and space are the same to the model. */
-static int encode_spm(encoder *e, const char *text, size_t n, bool first, kr_error *err) {
+static int encode_spm(encoder *e, const char *text, size_t n, kr_prefix prefix, bool first,
+                      kr_error *err) {
   const kr_vocab *v = e->vocab;
   kr_bytes *b = &e->text;
   b->n = 0;
   if (!kr_bytes_reserve(b, n + 1)) return kr_fail_memory(err, "text");
-  bool space = text[0] == ' ' || (n >= 3 && !memcmp(text, "\xe2\x96\x81", 3));
-  if (v->prefix == KR_PREFIX_EACH || (v->prefix == KR_PREFIX_FIRST && first && !space))
-    b->data[b->n++] = ' ';
+  bool space = text[0] == ' ' || (n >= 3 && !memcmp(text, MARK, 3));
+  if (has_prefix(prefix, first, space)) b->data[b->n++] = ' ';
   for (size_t i = 0; i < n; b->n++) {
-    bool mark = n - i >= 3 && !memcmp(text + i, "\xe2\x96\x81", 3);
+    bool mark = n - i >= 3 && !memcmp(text + i, MARK, 3);
     b->data[b->n] = mark ? ' ' : text[i];
     i += mark ? 3 : 1;
   }
   const uint8_t *s = (const uint8_t *)b->data;
   for (size_t at = 0, length; at < b->n; at += length) {
-    length = kr_spm_piece(&v->spm, s + at, b->n - at);
+    size_t end = b->n;
+    if (v->split_spaces) {
+      const void *next = memchr(s + at + 1, ' ', b->n - at - 1);
+      if (next) end = (size_t)((const uint8_t *)next - s);
+      if (s[at] == ' ') e->unknown = false;
+    }
+    length = kr_spm_piece(&v->spm, s + at, end - at);
     if (!encode_piece(e, s + at, length)) return kr_fail_memory(err, "tokens");
   }
   return KR_OK;
 }
 
-static int encode_parts(encoder *e, const char *text, size_t n, uint32_t flags, kr_error *err) {
+/* What SentencePiece's normalizer makes of a part. */
+static bool mark_spaces(encoder *e, const char *text, size_t n) {
+  kr_bytes *b = &e->marked;
+  b->n = 0;
+  if (has_prefix(e->vocab->prefix, true, true) && !kr_bytes_add(b, MARK, 3)) return false;
+  for (size_t i = 0; i < n; i++)
+    if (!kr_bytes_add(b, text[i] == ' ' ? MARK : text + i, text[i] == ' ' ? 3 : 1)) return false;
+  return true;
+}
+
+static int encode_parts(encoder *e, const kr_special *special, const char *text, size_t n,
+                        bool first, kr_error *err);
+
+/* A part between special tokens; first: at the start of the text. */
+static int encode_part(encoder *e, const char *text, size_t n, bool first, kr_error *err) {
   const kr_vocab *v = e->vocab;
-  bool control = !(flags & KR_ENCODE_NO_CONTROL);
-  for (size_t at = 0; at < n;) {
-    size_t start = n - at, length = 0; /* of the special token, from at on */
-    int32_t id = -1;
-    bool found = kr_special_find(&v->special, (const uint8_t *)text + at, n - at, control, &start,
-                                 &length, &id);
+  bool more = v->normalized.n;
+  if (v->kind == KR_VOCAB_BPE && v->nfc) {
+    int code = kr_text_nfc(text, n, &e->text, &text, &n, err);
+    if (code) return code;
+  }
+  if (more && v->kind == KR_VOCAB_SPM && !v->metaspace) {
+    if (!mark_spaces(e, text, n)) return kr_fail_memory(err, "text");
+    text = e->marked.data, n = e->marked.n;
+  }
+  if (more) return encode_parts(e, &v->normalized, text, n, first, err);
+  if (v->kind == KR_VOCAB_BPE) return split_bpe(e, text, n, err);
+  return encode_spm(e, text, n, v->prefix, first, err);
+}
+
+/* The same between normalized tokens. */
+static int encode_normal(encoder *e, const char *text, size_t n, bool first, kr_error *err) {
+  const kr_vocab *v = e->vocab;
+  if (v->kind == KR_VOCAB_BPE) return split_bpe(e, text, n, err);
+  return encode_spm(e, text, n, v->metaspace ? v->prefix : KR_PREFIX_NONE, first, err);
+}
+
+static int encode_parts(encoder *e, const kr_special *special, const char *text, size_t n,
+                        bool first, kr_error *err) {
+  bool raw = special == &e->vocab->special;
+  size_t done = 0, from = 0;
+  for (bool found = true; found;) {
+    kr_match m = {.start = n, .end = n};
+    found = kr_special_find(special, (const uint8_t *)text, n, from, done, e->control, &m);
     int code = KR_OK;
     e->unknown = false;
-    if (start && v->kind == KR_VOCAB_BPE)
-      code = encode_bpe(e, text + at, start, err);
-    else if (start)
-      code = encode_spm(e, text + at, start, at == 0, err);
+    if (m.start > done && raw)
+      code = encode_part(e, text + done, m.start - done, first && !done, err);
+    else if (m.start > done)
+      code = encode_normal(e, text + done, m.start - done, first && !done, err);
     if (code) return code;
-    if (found && !kr_ids_add(&e->ids, id)) return kr_fail_memory(err, "tokens");
-    at += start + length;
+    if (found && !kr_ids_add(&e->ids, m.id)) return kr_fail_memory(err, "tokens");
+    done = m.end, from = m.next;
   }
   return KR_OK;
+}
+
+static bool add_ids(encoder *e, const kr_ids *ids) {
+  for (size_t i = 0; i < ids->n; i++)
+    if (!kr_ids_add(&e->ids, ids->data[i])) return false;
+  return true;
 }
 
 static int encode_all(encoder *e, const char *text, size_t n, uint32_t flags, kr_error *err) {
   const kr_vocab *v = e->vocab;
   bool special = flags & KR_ENCODE_SPECIAL;
+  e->control = !(flags & KR_ENCODE_NO_CONTROL);
   if (special && v->add_bos && v->bos >= 0 && !kr_ids_add(&e->ids, v->bos))
     return kr_fail_memory(err, "tokens");
+  if (special && !add_ids(e, &v->before)) return kr_fail_memory(err, "tokens");
   kr_bytes clean = {0};
   int code = n ? kr_text_clean(text, n, &clean, &text, &n, err) : KR_OK;
   /* places in a piece are 32 bits, and a space may come before the text */
   if (!code && n >= UINT32_MAX - 1) code = kr_fail(err, KR_E_ARGUMENT, "text: is over 4 GiB");
-  if (!code) code = encode_parts(e, text, n, flags, err);
+  if (!code) code = encode_parts(e, &v->special, text, n, true, err);
   kr_array_free(clean.data);
+  if (!code && special && !add_ids(e, &v->after)) return kr_fail_memory(err, "tokens");
   if (!code && special && v->add_eos && v->eos >= 0 && !kr_ids_add(&e->ids, v->eos))
     return kr_fail_memory(err, "tokens");
   return code;
@@ -139,6 +206,7 @@ int kr_vocab_encode(const kr_vocab *vocab, const char *text, size_t n, uint32_t 
   if (!code && !e.ids.data && !(e.ids.data = kr_array_grow(NULL, 1, sizeof *e.ids.data)))
     code = kr_fail_memory(err, "tokens");
   kr_array_free(e.text.data);
+  kr_array_free(e.marked.data);
   kr_array_free(e.symbols);
   kr_array_free(e.room.block);
   if (code) {

@@ -87,8 +87,8 @@ size_t kr_spm_symbols(const kr_spm *spm, const uint8_t *piece, size_t n, kr_symb
   return kept;
 }
 
-int kr_spm_read(const kr_source *source, const kr_tokens *tokens, int32_t unknown, kr_spm *spm,
-                kr_error *err) {
+static int find_scores(const kr_source *source, const kr_tokens *tokens,
+                       const kr_value **ret_scores, kr_error *err) {
   uint32_t numbers = 1 << KR_VALUE_F32 | 1 << KR_VALUE_F64 | 0x3f | 3 << KR_VALUE_U64;
   const kr_value *scores;
   int code = kr_source_array(source, KEY, numbers, &scores, err);
@@ -97,12 +97,27 @@ int kr_spm_read(const kr_source *source, const kr_tokens *tokens, int32_t unknow
   if (scores->n != (uint64_t)tokens->n)
     return kr_fail(err, KR_E_FORMAT, KEY ": has %llu values for %ld tokens",
                    (unsigned long long)scores->n, (long)tokens->n);
+  *ret_scores = scores;
+  return KR_OK;
+}
+
+int kr_spm_read(const kr_source *source, const kr_tokens *tokens, int32_t unknown, bool pairs,
+                kr_spm *spm, kr_error *err) {
+  const kr_value *scores = NULL;
+  int code = pairs ? KR_OK : find_scores(source, tokens, &scores, err);
+  if (code) return code;
   spm->tokens = tokens;
   spm->unknown = unknown;
   spm->priority = kr_alloc((size_t)tokens->n, sizeof *spm->priority);
   spm->inside = kr_alloc(1 << (INSIDE_BITS - 6), sizeof *spm->inside);
   if (!spm->priority || !spm->inside) return kr_fail_memory(err, "scores");
   for (int32_t i = 0; i < tokens->n; i++) {
+    if (pairs) { /* any token may be a merge's, whatever else it is */
+      bool text = !tokens->raw[i] && tokens->kind[i] != KR_TOKEN_BYTE;
+      spm->priority[i] = text ? 0 : KR_PAIR_NONE;
+      if (text) note_pairs(spm, i);
+      continue;
+    }
     double score = kr_value_float(scores, (uint64_t)i);
     if (isnan(score)) return kr_fail(err, KR_E_FORMAT, KEY "[%ld]: is not a number", (long)i);
     bool text = is_text(tokens, i);

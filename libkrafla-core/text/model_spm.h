@@ -13,10 +13,10 @@ typedef struct kr_spm {
   int32_t unknown;  /* id, or -1 */
 } kr_spm;
 
-/* Reads tokenizer.ggml.scores. spm is zero before; it is to be cleared after a failure too. tokens
- * must outlive it. */
-int kr_spm_read(const kr_source *source, const kr_tokens *tokens, int32_t unknown, kr_spm *spm,
-                kr_error *err);
+/* Reads tokenizer.ggml.scores; with pairs, merges are listed elsewhere and there are none. spm is
+ * zero before; it is to be cleared after a failure too. tokens must outlive it. */
+int kr_spm_read(const kr_source *source, const kr_tokens *tokens, int32_t unknown, bool pairs,
+                kr_spm *spm, kr_error *err);
 void kr_spm_clear(kr_spm *spm);
 
 /* A kr_pair_fn; rules is a kr_spm. */

@@ -3,6 +3,7 @@
 #ifndef KR_TEXT_UNICODE_H
 #define KR_TEXT_UNICODE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define KR_UNICODE_END   UINT32_C(0x110000)
@@ -50,6 +51,9 @@ static inline uint32_t kr_class(uint32_t code) {
                                          KR_UNICODE_BLOCK +
                                      code % KR_UNICODE_BLOCK]];
 }
+
+/* Whether a code point is part of a word, to the added tokens that are no part of one. */
+bool kr_is_word(uint32_t code);
 
 static inline const kr_norm_record *kr_norm(uint32_t code) {
   return &kr_norm_records[kr_norm_index[(uint32_t)kr_norm_block[code / KR_UNICODE_BLOCK] *

@@ -130,8 +130,10 @@ static void find_ends(kr_vocab *v) {
 
 static int read_ids(const kr_source *source, kr_vocab *v, kr_error *err) {
   static const char *const more[] = {KEY "eot_token_id", KEY "eom_token_id"};
-  bool spm = v->kind == KR_VOCAB_SPM;
-  int code = read_id(source, v, KEY "bos_token_id", spm ? 1 : -1, &v->bos, err);
+  bool own = false, spm = v->kind == KR_VOCAB_SPM;
+  int code = kr_vocab_own(source, &own, err);
+  if (own) spm = false; /* no usual values: what is not there is not */
+  if (!code) code = read_id(source, v, KEY "bos_token_id", spm ? 1 : -1, &v->bos, err);
   if (!code) code = read_id(source, v, KEY "eos_token_id", spm ? 2 : -1, &v->eos, err);
   int32_t id = -1;
   /* not used, but a value of another type is an error in them too */
@@ -157,20 +159,18 @@ static int read_spm(const kr_source *source, kr_vocab *v, kr_error *err) {
   int32_t unknown = -1;
   bool space = true;
   int code = kr_tokens_read(source, KR_SPELLING_SPACES, &v->tokens, err);
-  if (!code) code = read_id(source, v, KEY "unknown_token_id", 0, &unknown, err);
-  if (!code) code = kr_spm_read(source, &v->tokens, unknown, &v->spm, err);
+  bool own = false;
+  if (!code) code = kr_vocab_own(source, &own, err);
+  if (!code) code = read_id(source, v, KEY "unknown_token_id", own ? -1 : 0, &unknown, err);
+  if (!code) code = kr_source_bool(source, "krafla.tokenizer.pairs", &v->pairs, err);
+  if (!code) code = kr_spm_read(source, &v->tokens, unknown, v->pairs, &v->spm, err);
+  if (!code && v->pairs) code = kr_bpe_read(source, &v->tokens, &v->bpe, err);
   if (!code) code = kr_source_bool(source, KEY "add_space_prefix", &space, err);
   v->prefix = space ? KR_PREFIX_EACH : KR_PREFIX_NONE;
   v->add_bos = true;
-  /* ours, since GGUF has no key for it: the prefix of models whose text gets it only at its start
-   */
-  static const char own[] = "krafla.tokenizer.prefix", *const names[] = {"none", "each", "first"};
-  kr_text name = {NULL, 0};
-  if (!code) code = kr_source_string(source, own, &name, err);
-  if (code || !name.data) return code;
-  for (int i = 0; i < 3; i++)
-    if (equals(name, names[i])) return v->prefix = (kr_prefix)i, KR_OK;
-  return refuse_name(own, name, "neither none, each nor first", err);
+  if (!code) code = kr_vocab_read_prefix(source, v, err);
+  v->strip = v->prefix != KR_PREFIX_NONE;
+  return code;
 }
 
 static int read_model(const kr_source *source, kr_vocab *v, kr_error *err) {
@@ -189,15 +189,18 @@ static int read_model(const kr_source *source, kr_vocab *v, kr_error *err) {
 static int read_all(const kr_source *source, int64_t n_rows, kr_vocab *v, kr_error *err) {
   int code = read_model(source, v, err);
   if (code) return code;
-  if (v->tokens.n != n_rows)
+  bool own = false;
+  if ((code = kr_vocab_own(source, &own, err))) return code;
+  if (n_rows >= 0 && v->tokens.n != n_rows)
     return kr_fail(err, KR_E_FORMAT,
                    KEY "tokens: has %ld tokens for %lld rows of token_embd.weight",
                    (long)v->tokens.n, (long long)n_rows);
   v->end = kr_alloc((size_t)v->tokens.n, 1);
   v->whole = kr_alloc((size_t)v->tokens.n, sizeof *v->whole);
   if (!v->end || !v->whole) return kr_fail_memory(err, "tokens");
-  code = kr_special_read(source, &v->tokens, &v->special, err);
-  return code ? code : read_ids(source, v, err);
+  if (!own) code = kr_special_read(source, &v->tokens, &v->special, err);
+  if (!code) code = read_ids(source, v, err);
+  return code || !own ? code : kr_vocab_read_own(source, v, err);
 }
 
 int kr_vocab_new(const kr_source *source, int64_t n_rows, kr_vocab **ret_vocab, kr_error *err) {
@@ -213,6 +216,9 @@ void kr_vocab_free(kr_vocab *vocab) {
   if (!vocab) return;
   kr_tokens_clear(&vocab->tokens);
   kr_special_clear(&vocab->special);
+  kr_special_clear(&vocab->normalized);
+  kr_array_free(vocab->before.data);
+  kr_array_free(vocab->after.data);
   kr_bpe_clear(&vocab->bpe);
   kr_spm_clear(&vocab->spm);
   kr_free(vocab->end);

@@ -4,7 +4,8 @@
  *
  * The tokenizer is $KRAFLA_SHARED/tokenizers/tokenizers/NAME/tokenizer.json.xz; or, for those that
  * are not kept there, NAME.json or NAME.gguf in the folder that KRAFLA_TOKENIZERS names. The README
- * there has the commands that fetch them. CONVERTER makes a GGUF vocabulary of a tokenizer.json. */
+ * there has the commands that fetch them. It is read as it is, from the .mlt file that is made of
+ * it, and from a GGUF file such as models are, which CONVERTER makes. */
 #include "vectors.h"
 #include <glib.h>
 #include <glib/gstdio.h>
@@ -12,7 +13,8 @@
 
 static kr_vocab *vocab;
 static char *folder; /* of the vectors */
-static const char *name;
+static const char *name, *converter;
+static char *tokenizer_path;
 
 static GStrv read_lines(const char *suffix) {
   char *path = g_strdup_printf("%s/%s%s.jsonl", folder, name, suffix), *text;
@@ -83,15 +85,23 @@ static char *find_tokenizer(const char *shared) {
   return path;
 }
 
-static void load(const char *converter, const char *tokenizer) {
-  if (g_str_has_suffix(tokenizer, ".gguf")) {
-    vocab = vector_vocab(tokenizer);
-    return;
-  }
+static char *temporary(const char *pattern) {
   char *path;
-  int fd = g_file_open_tmp("krafla-XXXXXX.gguf", &path, NULL);
+  int fd = g_file_open_tmp(pattern, &path, NULL);
   g_assert_cmpint(fd, >=, 0);
   g_close(fd, NULL);
+  return path;
+}
+
+static void open_path(const char *path) {
+  kr_error err = {0};
+  kr_vocab_open(path, &vocab, &err);
+  g_assert_cmpstr(err.message, ==, "");
+}
+
+/* As models have it: a GGUF file that CONVERTER makes. */
+static void open_gguf(const char *tokenizer) {
+  char *path = temporary("krafla-XXXXXX.gguf");
   const char *argv[] = {"python3", converter, tokenizer, path, NULL};
   g_strfreev(vector_run(argv));
   vocab = vector_vocab(path);
@@ -99,25 +109,63 @@ static void load(const char *converter, const char *tokenizer) {
   g_free(path);
 }
 
+/* The tokenizer.json itself, or the .mlt file that is made of it. */
+static void open_json(const char *tokenizer, gboolean convert) {
+  static const char unpack[] =
+      "import lzma, shutil, sys\n"
+      "shutil.copyfileobj(lzma.open(sys.argv[1]), open(sys.argv[2], 'wb'))";
+  char *path = temporary("krafla-XXXXXX.json"), *bytes;
+  const char *argv[] = {"python3", "-c", unpack, tokenizer, path, NULL};
+  gboolean packed = g_str_has_suffix(tokenizer, ".xz");
+  if (packed) g_strfreev(vector_run(argv));
+  const char *file = packed ? path : tokenizer;
+  if (convert) {
+    kr_error err = {0};
+    size_t n;
+    kr_vocab_convert(file, &bytes, &n, &err);
+    g_assert_cmpstr(err.message, ==, "");
+    g_assert_true(g_file_set_contents(path, bytes, (gssize)n, NULL));
+    kr_text_free(bytes);
+    file = path;
+  }
+  open_path(file);
+  g_unlink(path);
+  g_free(path);
+}
+
+static void test(gconstpointer how) {
+  const char *kind = how;
+  if (g_str_has_suffix(tokenizer_path, ".gguf"))
+    open_path(tokenizer_path);
+  else if (!strcmp(kind, "gguf"))
+    open_gguf(tokenizer_path);
+  else
+    open_json(tokenizer_path, !strcmp(kind, "mlt"));
+  encode();
+  decode();
+  invalid();
+  kr_vocab_free(vocab);
+}
+
 int main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_assert_cmpint(argc, ==, 3);
-  name = argv[1];
+  name = argv[1], converter = argv[2];
   const char *shared = g_getenv("KRAFLA_SHARED");
-  char *tokenizer = shared ? find_tokenizer(shared) : NULL;
-  if (!tokenizer) {
+  tokenizer_path = shared ? find_tokenizer(shared) : NULL;
+  if (!tokenizer_path) {
     g_print("1..0 # SKIP %s\n", shared ? "this tokenizer is not here; set KRAFLA_TOKENIZERS"
                                        : "skipped: no shared data");
     return 0;
   }
-  load(argv[2], tokenizer);
   folder = g_build_filename(shared, "tokenizers", "vectors", NULL);
-  g_test_add_func("/tokenizer/encode", encode);
-  g_test_add_func("/tokenizer/decode", decode);
-  g_test_add_func("/tokenizer/invalid", invalid);
+  g_test_add_data_func("/tokenizer/gguf", "gguf", test);
+  if (!g_str_has_suffix(tokenizer_path, ".gguf")) {
+    g_test_add_data_func("/tokenizer/json", "json", test);
+    g_test_add_data_func("/tokenizer/mlt", "mlt", test);
+  }
   int result = g_test_run();
-  kr_vocab_free(vocab);
   g_free(folder);
-  g_free(tokenizer);
+  g_free(tokenizer_path);
   return result;
 }
