@@ -16,7 +16,8 @@ TEMPORARY = tempfile.mkdtemp(prefix="krafla-e2e-")
 atexit.register(shutil.rmtree, TEMPORARY, ignore_errors=True)
 
 SANITIZED = os.environ.get("KRAFLA_SANITIZED") == "1"
-TIMEOUT = 300 if SANITIZED else 60
+EMULATED = os.path.exists(os.environ.get("KRAFLA_RUN", "") + ".emulated")  # tools/cross/launchers
+TIMEOUT = 1200 if EMULATED else 300 if SANITIZED else 60
 
 
 class Skip(Exception):

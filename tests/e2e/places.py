@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import sys
 
-from harness import backends, call, environment, main, model, path, program, statistic, succeed
+from harness import EMULATED, backends, call, environment, main, model, path, program, statistic, succeed
 
 MODEL = model("--seed", "1")
 
@@ -18,7 +18,7 @@ def test_working_directory_is_never_searched():
     for name in names + ["backend-avx2.so", "backend-zzz.so", "libkrafla-core.so.0"]:
         shutil.copy(hostile, os.path.join(folder, name))
     load, env = [sys.executable, "-c", "import ctypes; ctypes.CDLL(%r)" % hostile], {}
-    if os.path.exists(program("run") + ".emulated"):  # of another machine: tools/cross/launchers
+    if EMULATED:  # a library of another machine
         load, env = [program("run"), "--version"], {"LD_PRELOAD": hostile}
     subprocess.run(load, env=dict(os.environ, TRACE=trace, **env), check=True,
                    stdout=subprocess.DEVNULL)

@@ -22,6 +22,7 @@ void __real_free(void *);
 void __wrap_free(void *);
 void *__real_mmap(void *, size_t, int, int, int, off_t);
 void *__wrap_mmap(void *, size_t, int, int, int, off_t);
+void *__real_mmap64(void *, size_t, int, int, int, off_t);
 void *__wrap_mmap64(void *, size_t, int, int, int, off_t);
 int __real_munmap(void *, size_t);
 int __wrap_munmap(void *, size_t);
@@ -55,19 +56,30 @@ static size_t whole_pages(size_t n) {
   return (n + 4095) / 4096 * 4096;
 }
 
-void *__wrap_mmap(void *at, size_t n, int protection, int flags, int fd, off_t offset) {
-  if (fails()) {
-    errno = ENOMEM;
-    return MAP_FAILED;
-  }
-  void *pages = __real_mmap(at, n, protection, flags, fd, offset);
+static void *map_failed(void) {
+  errno = ENOMEM;
+  return MAP_FAILED;
+}
+
+static void *map_counted(void *pages, size_t n) {
   if (pages != MAP_FAILED) mapped += (long long)whole_pages(n);
   return pages;
 }
 
-/* What glibc's header makes of mmap where files may be large. */
+void *__wrap_mmap(void *at, size_t n, int protection, int flags, int fd, off_t offset) {
+  if (fails()) return map_failed();
+  return map_counted(__real_mmap(at, n, protection, flags, fd, offset), n);
+}
+
+/* What glibc's header makes of mmap where files may be large: on 32-bit machines another function,
+ * whose offset is wider. */
 void *__wrap_mmap64(void *at, size_t n, int protection, int flags, int fd, off_t offset) {
+#if defined(__GLIBC__)
+  if (fails()) return map_failed();
+  return map_counted(__real_mmap64(at, n, protection, flags, fd, offset), n);
+#else
   return __wrap_mmap(at, n, protection, flags, fd, offset);
+#endif
 }
 
 int __wrap_munmap(void *pages, size_t n) {
