@@ -55,6 +55,21 @@ gboolean kr_front_open_model(const char *path, int32_t threads, kr_model **model
   return kr_front_fail_library(error, &err, NULL);
 }
 
+/* A tokenizer may have fewer tokens than the model has rows, which are often padded, never more. */
+static gboolean open_vocab(const char *path, kr_front *front, GError **error) {
+  kr_error err;
+  front->vocab = kr_model_vocab(front->model);
+  if (!path) return TRUE;
+  if (kr_vocab_open(path, &front->own, &err) != KR_OK)
+    return kr_front_fail_library(error, &err, NULL);
+  int32_t n = kr_vocab_size(front->own), rows = kr_model_get_info(front->model)->n_vocab;
+  if (n > rows)
+    return kr_front_fail(error, KR_EXIT_FAILED, "%s: has %d tokens, but %s only %d", path, n,
+                         front->path, rows);
+  front->vocab = front->own;
+  return TRUE;
+}
+
 gboolean kr_front_open(const char *path, const kr_front_backend_options *backend,
                        const kr_front_engine_options *engine, kr_front *front, GError **error) {
   kr_error err;
@@ -70,12 +85,12 @@ gboolean kr_front_open(const char *path, const kr_front_backend_options *backend
                          engine->engine.n_ctx, limit, path);
   if (kr_engine_new(front->model, front->backends, &engine->engine, &front->engine, &err) != KR_OK)
     return kr_front_fail_library(error, &err, path);
-  front->vocab = kr_model_vocab(front->model);
-  return TRUE;
+  return open_vocab(engine->tokenizer, front, error);
 }
 
 void kr_front_close(kr_front *front) {
   kr_engine_free(front->engine);
+  kr_vocab_free(front->own);
   kr_model_free(front->model);
   kr_backends_free(front->backends);
   memset(front, 0, sizeof *front);

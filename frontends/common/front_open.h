@@ -9,7 +9,8 @@ typedef struct kr_front {
   kr_backends *backends;
   kr_model *model;
   kr_engine *engine;
-  const kr_vocab *vocab; /* the model's */
+  kr_vocab *own;         /* of the file that -z names, or NULL */
+  const kr_vocab *vocab; /* that one, else the model's */
 } kr_front;
 
 /* Opens all. While a model takes long to load, a bar on the terminal shows how far it is.

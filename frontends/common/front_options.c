@@ -109,6 +109,10 @@ GOptionGroup *kr_front_engine_group(kr_front_engine_options *options) {
        "Type of the KV cache: f32 (default), f16 or q8", "TYPE"},
       {"ctx", 0, 0, G_OPTION_ARG_FILENAME, &options->ctx,
        "Positions that the context holds (default: the model's, at most 4096)", "N"},
+      {"tokenizer", 'z', 0, G_OPTION_ARG_FILENAME, &options->tokenizer,
+       "Use this tokenizer: tokenizer.json, .mlt or a llama2.c tokenizer.bin (default: the "
+       "model's)",
+       "FILE"},
       {0},
   };
   memset(&options->engine, 0, sizeof options->engine);

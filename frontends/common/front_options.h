@@ -23,10 +23,11 @@ typedef struct kr_front_backend_options {
 } kr_front_backend_options;
 GOptionGroup *kr_front_backend_group(kr_front_backend_options *options);
 
-/* How the model is computed: -t, --batch, --kv, --ctx. */
+/* How the model is computed: -t, --batch, --kv, --ctx; and -z, the tokenizer. */
 typedef struct kr_front_engine_options {
   kr_engine_options engine;         /* as the library takes it */
   char *threads, *batch, *kv, *ctx; /* as given */
+  char *tokenizer;                  /* a file to use instead of the model's own, or NULL */
 } kr_front_engine_options;
 GOptionGroup *kr_front_engine_group(kr_front_engine_options *options);
 const char *kr_front_kv_name(int32_t kv);
