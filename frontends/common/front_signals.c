@@ -1,6 +1,7 @@
 #include "front_signals.h"
 #include "front_error.h"
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,8 +15,12 @@ static void on_interrupt(int number) {
   interrupted = 1;
 }
 
+/* Several threads may run into the end of the file at once: the first tells and ends the program.
+ */
 static void on_bus(int number) {
+  static atomic_flag told = ATOMIC_FLAG_INIT;
   (void)number;
+  while (atomic_flag_test_and_set(&told)) pause();
   ssize_t n = write(STDERR_FILENO, bus_message, bus_size);
   (void)n;
   _exit(KR_EXIT_FAILED);
