@@ -43,8 +43,8 @@ static bool by_name(kr_jctx *c, const fields *f, const char *p, size_t n, kr_jva
 static bool find_value(kr_jrun *r, fields *f, const char *p, size_t n, kr_jvalue *ret) {
   size_t at = 0;
   while (at < n && p[at] != '.' && p[at] != '[') at++;
-  if (!(at == 0 || all_digits(p, at) ? by_number(r->c, f, p, at, ret)
-                                     : by_name(r->c, f, p, at, ret)))
+  if (!(n == 0 || all_digits(p, at) ? by_number(r->c, f, p, at, ret)
+                                    : by_name(r->c, f, p, at, ret)))
     return false;
   while (at < n) {
     bool item = p[at] == '[';

@@ -82,6 +82,7 @@ static size_t strip_data(const kr_jlexer *l, size_t n, char sign, bool variable)
 }
 
 static bool skip_comment(kr_jlexer *l, size_t start) {
+  if (start >= l->n) return advance(l, l->n - l->at), true;
   for (size_t i = start; i + 1 < l->n; i++) {
     if (l->p[i] != '#' || l->p[i + 1] != '}') continue;
     char sign = i > start ? l->p[i - 1] : 0;
@@ -105,6 +106,7 @@ static bool give_data(kr_jlexer *l, size_t n, kr_jtoken *ret) {
 static bool give_raw(kr_jlexer *l, size_t n_begin, kr_jtoken *ret) {
   char sign;
   advance(l, n_begin);
+  if (l->at == l->n) return give_data(l, 0, ret); /* as the reference, which looks no further */
   for (size_t i = l->at; i < l->n; i++) {
     size_t n = l->p[i] == '{' ? match_raw(l, i, "endraw", &sign) : 0;
     if (!n) continue;

@@ -141,6 +141,7 @@ static kr_jflow run_loop(kr_jrun *r, const kr_jnode *node, kr_jscope *outer, kr_
   kr_jloop *loop = kr_jalloc(r->c, 1, sizeof *loop);
   kr_jflow flow = KR_J_ON;
   kr_jvalue item;
+  bool completed = false; /* a turn reached its end: in Jinja that decides on else */
   if (!loop || !kr_jiterate(r->c, of, &loop->it)) return KR_J_FAILED;
   loop->node = node, loop->run = r, loop->scope = outer;
   loop->index0 = -1, loop->length = -1, loop->depth0 = depth0;
@@ -152,11 +153,12 @@ static kr_jflow run_loop(kr_jrun *r, const kr_jnode *node, kr_jscope *outer, kr_
         !kr_jassign(r, node->a, item))
       return KR_J_FAILED;
     flow = kr_jexec(r, node->list[0]);
+    completed = completed || flow == KR_J_ON;
   }
   if (flow == KR_J_FAILED) return flow;
   if (r->scope != outer) kr_jscope_pop(r, back);
   r->scope = back;
-  if (loop->index0 >= 0 || !node->list[1]) return KR_J_ON;
+  if (completed || !node->list[1]) return KR_J_ON;
   if (!kr_jscope_push(r, outer)) return KR_J_FAILED;
   flow = kr_jexec(r, node->list[1]);
   kr_jscope_pop(r, back);

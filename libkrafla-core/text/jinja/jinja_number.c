@@ -248,6 +248,8 @@ static bool float_power(kr_jctx *c, double a, double b, kr_jvalue *ret) {
       if (n & 1) result *= square;
     return *ret = kr_jfloat(b < 0 ? 1 / result : result), true;
   }
+  if ((b == 0.5 || b == -0.5) && a > 0)
+    return *ret = kr_jfloat(b < 0 ? 1 / __builtin_sqrt(a) : __builtin_sqrt(a)), true;
   if (a < 0 || a - a != 0 || b - b != 0 || a == 0)
     return kr_jfail_code(c, KR_E_UNSUPPORTED, "** of these floats is not supported");
   double logarithm = kr_real_log(a) * b;

@@ -30,12 +30,11 @@ static bool find_attribute(kr_jctx *c, kr_jvalue object, kr_jvalue name, kr_jval
   size_t n = name.s->n;
   char text[64] = "";
   *ret = kr_jmissing();
-  if (object.type == KR_J_UNDEFINED) {
-    bool special = n > 4 && !memcmp(p, "__", 2) && !memcmp(p + n - 2, "__", 2);
-    return special || kr_jundefined_fail(c, object.undefined);
-  }
-  if (n > 4 && !memcmp(p, "__", 2) && !memcmp(p + n - 2, "__", 2))
+  bool undefined = object.type == KR_J_UNDEFINED;
+  bool special = n > 4 && !memcmp(p, "__", 2) && !memcmp(p + n - 2, "__", 2);
+  if (special && (!undefined || kr_jequals(name.s, "__class__")))
     return kr_jundefined_name(c, object, name, true, ret);
+  if (undefined) return kr_jundefined_fail(c, object.undefined);
   if (n < sizeof text) memcpy(text, p, n);
   switch (object.type) {
   case KR_J_NAMESPACE:
@@ -63,7 +62,6 @@ static bool find_attribute(kr_jctx *c, kr_jvalue object, kr_jvalue name, kr_jval
 bool kr_jgetattr(kr_jctx *c, kr_jvalue object, kr_jvalue name, kr_jvalue *ret) {
   if (!find_attribute(c, object, name, ret)) return false;
   if (ret->type != KR_J_MISSING) return true;
-  if (object.type == KR_J_UNDEFINED) return kr_jundefined_fail(c, object.undefined);
   if (object.type == KR_J_DICT && !kr_jdict_get(c, object.dict, name, ret)) return false;
   return ret->type != KR_J_MISSING || kr_jundefined_name(c, object, name, false, ret);
 }

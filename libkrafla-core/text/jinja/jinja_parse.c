@@ -158,6 +158,10 @@ bool kr_jparse(kr_jctx *c, const char *source, size_t n, struct kr_template *ret
     if (!c->line) c->line = p->cur.line;
     return false;
   }
+  if (p->unknown) {
+    c->line = p->unknown_line;
+    return kr_jfail(c, "TemplateAssertionError", "%s", p->unknown_message);
+  }
   ret->symbols = p->symbols;
   ret->n_symbols = (uint32_t)p->n_symbols;
   return true;

@@ -11,9 +11,12 @@ typedef struct kr_jparser {
   kr_jtoken cur, look;
   bool has_look;
   uint32_t nesting;
-  uint32_t conditions; /* around: in them an unknown filter fails only when it is reached */
-  uint32_t loops;      /* around, in the same macro */
-  uint8_t wants;       /* KR_J_WANTS_*: names seen since the macro began */
+  uint32_t conditions;   /* around: in them an unknown filter fails only when it is reached */
+  uint32_t unknown;      /* unknown filters and tests seen outside conditions */
+  uint32_t unknown_line; /* of the first of them */
+  char unknown_message[100];
+  uint32_t loops; /* around, in the same macro */
+  uint8_t wants;  /* KR_J_WANTS_*: names seen since the macro began */
   kr_jstring **symbols;
   size_t n_symbols, symbols_capacity;
   uint32_t *index; /* symbol + 1, by hash of its name */

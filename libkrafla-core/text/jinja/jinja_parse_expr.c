@@ -2,6 +2,7 @@
 #include "text/jinja/jinja_builtin.h"
 #include "text/jinja/jinja_number.h"
 #include "text/jinja/jinja_parse.h"
+#include <stdio.h>
 
 static bool parse_postfix(kr_jparser *p, kr_jnode *node, bool filters, kr_jnode **ret);
 static bool parse_unary(kr_jparser *p, bool with_filters, kr_jnode **ret);
@@ -211,10 +212,12 @@ static bool parse_builtin(kr_jparser *p, kr_jnode *node, bool test) {
   }
   node->builtin = test ? kr_jtest_find(name, n) : kr_jfilter_find(name, n);
   if (node->builtin && node->builtin->call) return true;
-  bool known = node->builtin != NULL;
-  if (!p->conditions)
-    return known ? kr_jparse_error(p, "the %s '%.*s' is not supported", what, (int)n, name)
-                 : kr_jparse_error(p, "No %s named '%.*s'.", what, (int)n, name);
+  if (!p->conditions && p->unknown++ == 0) {
+    p->unknown_line = p->cur.line;
+    snprintf(p->unknown_message, sizeof p->unknown_message, "%s %s named '%.*s'%s",
+             node->builtin ? "The" : "No", what, (int)(n < 40 ? n : 40), name,
+             node->builtin ? " is not supported." : ".");
+  }
   node->kind = KR_J_N_REFUSED;
   return kr_jstring_of(p->c, name, n, &node->value);
 }
@@ -409,7 +412,7 @@ static bool parse_logic(kr_jparser *p, bool is_or, kr_jnode **ret) {
 }
 
 static bool parse_if_else(kr_jparser *p, kr_jnode **ret) {
-  uint32_t depth = 0;
+  uint32_t depth = 0, unknown = p->unknown;
   if (!parse_logic(p, true, ret)) return false;
   while (kr_jparse_is_name(p, "if")) {
     kr_jnode *node = kr_jparse_node(p, KR_J_N_IF_ELSE);
@@ -425,6 +428,7 @@ static bool parse_if_else(kr_jparser *p, kr_jnode **ret) {
       kr_jparse_leave(p);
       if (!ok) return false;
     }
+    p->unknown = unknown; /* those inside the condition fail when they are reached */
     *ret = node;
   }
   return true;

@@ -97,7 +97,7 @@ static bool write_inner(kr_jctx *c, kr_jvalue v) {
   case KR_J_MACRO:
     return write_macro(c, v.macro);
   case KR_J_NAMESPACE:
-    return kr_jout_text(c, "<TemplateNamespace ") && write_dict(c, v.dict) && kr_jout_text(c, ">");
+    return kr_jout_text(c, "<Namespace ") && write_dict(c, v.dict) && kr_jout_text(c, ">");
   default: /* Python would print an address */
     return kr_jout_text(c, "<") && kr_jout_text(c, kr_jtype_name(v)) && kr_jout_text(c, " object>");
   }

@@ -27,7 +27,6 @@ static bool write_string(kr_jctx *c, const style *how, const kr_jstring *s) {
     uint32_t code;
     n = kr_utf8_next((const uint8_t *)s->p + at, s->n - at, &code);
     if (code >= 0x20 && code != '"' && code != '\\' && (code < 0x7f || !how->ascii)) continue;
-    if (code == 0x7f) continue;
     const char *escape = code == '"'    ? "\\\""
                          : code == '\\' ? "\\\\"
                          : code == '\n' ? "\\n"

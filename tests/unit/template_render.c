@@ -1,0 +1,45 @@
+/* Renders chat templates for the scripts beside it. Standard input is a sequence of frames, a
+ * letter and a number of bytes on a line, then the bytes: T is a template, C a chat to render with
+ * it. For each C the answer is a frame: O and the text, or E and the error message; so for a T that
+ * does not compile its Cs give the message. */
+#include <krafla/krafla.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void answer(char letter, const char *text, size_t n) {
+  printf("%c %zu\n", letter, n);
+  fwrite(text, 1, n, stdout);
+}
+
+static char *read_bytes(size_t n) {
+  char *bytes = malloc(n + 1);
+  if (!bytes || fread(bytes, 1, n, stdin) != n) exit(1);
+  return bytes;
+}
+
+int main(void) {
+  char letter;
+  size_t n;
+  kr_template *current = NULL;
+  kr_error failure = {0};
+  while (scanf("%c %zu", &letter, &n) == 2 && getchar() == '\n') {
+    char *bytes = read_bytes(n), *text;
+    size_t n_text;
+    if (letter == 'T') {
+      kr_template_free(current);
+      current = NULL;
+      if (kr_template_new(bytes, n, &current, &failure) != KR_OK) current = NULL;
+    } else if (current &&
+               kr_template_render(current, bytes, n, &text, &n_text, &failure) == KR_OK) {
+      answer('O', text, n_text);
+      kr_text_free(text);
+    } else {
+      answer('E', failure.message, strlen(failure.message));
+    }
+    fflush(stdout);
+    free(bytes);
+  }
+  kr_template_free(current);
+  return 0;
+}
