@@ -29,7 +29,7 @@ KR_INLINE __m512 panel_load(const uint8_t *p, int type) {
 enum {
   PANEL_COLUMNS = 8,
   PANEL_GROUPS = 4, /* at most: 4 groups of 4 columns, 2 of 8 */
-  PANEL_PIECE = 64  /* values of k that are widened at a time: 8 KiB, for two groups */
+  PANEL_PIECE = 256 /* values of k widened at a time: 32 KiB of two groups; 64 lost a tenth */
 };
 
 /* y[c][16 g ..] of n <= PANEL_COLUMNS columns x [n][ldx] and some groups; continued from what y

@@ -7,7 +7,7 @@
 #include "kernels.h"
 #include "panel.h"
 
-enum { ROWS = 32 }; /* whose weights of a piece are made at a time: 8 KiB */
+enum { ROWS = 32 }; /* whose weights of a piece are made at a time: 32 KiB */
 
 /* ret[p] = x[p] * d[p], count <= PANEL_PIECE. */
 static void weigh(const float *x, const float *d, int64_t count, float *ret) {
