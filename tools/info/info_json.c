@@ -2,18 +2,18 @@
 #include "front_error.h"
 #include <stdio.h>
 
-void kr_json_init(kr_json *json) {
+void kr_info_init(kr_info_json *json) {
   json->out = g_string_new(NULL);
   json->first = TRUE;
 }
 
-void kr_json_print(kr_json *json) {
+void kr_info_print(kr_info_json *json) {
   puts(json->out->str);
   g_string_free(json->out, TRUE);
   json->out = NULL;
 }
 
-static void quote(kr_json *json, const char *text) {
+static void quote(kr_info_json *json, const char *text) {
   /* printable text is valid UTF-8 without control characters: two more need a backslash */
   g_autofree char *printable = kr_front_printable(text, -1);
   g_string_append_c(json->out, '"');
@@ -24,7 +24,7 @@ static void quote(kr_json *json, const char *text) {
   g_string_append_c(json->out, '"');
 }
 
-static void begin(kr_json *json, const char *key) {
+static void begin(kr_info_json *json, const char *key) {
   if (!json->first) g_string_append(json->out, ", ");
   json->first = FALSE;
   if (!key) return;
@@ -32,36 +32,36 @@ static void begin(kr_json *json, const char *key) {
   g_string_append(json->out, ": ");
 }
 
-void kr_json_open(kr_json *json, const char *key, char open) {
+void kr_info_open(kr_info_json *json, const char *key, char open) {
   begin(json, key);
   g_string_append_c(json->out, open);
   json->first = TRUE;
 }
 
-void kr_json_close(kr_json *json, char close) {
+void kr_info_close(kr_info_json *json, char close) {
   g_string_append_c(json->out, close);
   json->first = FALSE;
 }
 
-void kr_json_string(kr_json *json, const char *key, const char *text) {
+void kr_info_string(kr_info_json *json, const char *key, const char *text) {
   begin(json, key);
   quote(json, text);
 }
 
-void kr_json_integer(kr_json *json, const char *key, gint64 value) {
+void kr_info_integer(kr_info_json *json, const char *key, gint64 value) {
   begin(json, key);
   g_string_append_printf(json->out, "%" G_GINT64_FORMAT, value);
 }
 
-void kr_json_boolean(kr_json *json, const char *key, gboolean value) {
+void kr_info_boolean(kr_info_json *json, const char *key, gboolean value) {
   begin(json, key);
   g_string_append(json->out, value ? "true" : "false");
 }
 
-void kr_json_words(kr_json *json, const char *key, const char *words) {
+void kr_info_words(kr_info_json *json, const char *key, const char *words) {
   g_auto(GStrv) parts = g_strsplit(words, " ", -1);
-  kr_json_open(json, key, '[');
+  kr_info_open(json, key, '[');
   for (char **part = parts; *part; part++)
-    if (**part) kr_json_string(json, NULL, *part);
-  kr_json_close(json, ']');
+    if (**part) kr_info_string(json, NULL, *part);
+  kr_info_close(json, ']');
 }

@@ -48,26 +48,26 @@ static const char *state_name(int32_t state) {
   return state >= 0 && (gsize)state < G_N_ELEMENTS(names) ? names[state] : "?";
 }
 
-static void json_backends(kr_json *json, const kr_backends *backends) {
-  kr_json_string(json, "isa", kr_backends_isa(backends));
-  kr_json_open(json, "backends", '[');
+static void json_backends(kr_info_json *json, const kr_backends *backends) {
+  kr_info_string(json, "isa", kr_backends_isa(backends));
+  kr_info_open(json, "backends", '[');
   for (gsize i = 0; i < kr_backends_count(backends); i++) {
     const kr_backend_info *info = kr_backends_get(backends, i);
-    kr_json_open(json, NULL, '{');
-    kr_json_string(json, "name", info->name);
-    kr_json_string(json, "state", state_name(info->state));
-    kr_json_integer(json, "rank", info->rank);
-    kr_json_words(json, "features", info->features);
-    kr_json_string(json, "provenance", info->provenance);
-    kr_json_string(json, "path", info->path);
-    kr_json_string(json, "reason", info->reason);
-    kr_json_close(json, '}');
+    kr_info_open(json, NULL, '{');
+    kr_info_string(json, "name", info->name);
+    kr_info_string(json, "state", state_name(info->state));
+    kr_info_integer(json, "rank", info->rank);
+    kr_info_words(json, "features", info->features);
+    kr_info_string(json, "provenance", info->provenance);
+    kr_info_string(json, "path", info->path);
+    kr_info_string(json, "reason", info->reason);
+    kr_info_close(json, '}');
   }
-  kr_json_close(json, ']');
-  kr_json_open(json, "kernels", '{');
+  kr_info_close(json, ']');
+  kr_info_open(json, "kernels", '{');
   for (gsize i = 0; i < kr_kernel_count(); i++)
-    kr_json_string(json, kr_kernel_name(i), kr_backends_owner(backends, i));
-  kr_json_close(json, '}');
+    kr_info_string(json, kr_kernel_name(i), kr_backends_owner(backends, i));
+  kr_info_close(json, '}');
 }
 
 static void show_backends(const kr_backends *backends) {
@@ -85,26 +85,26 @@ static void show_backends(const kr_backends *backends) {
     printf("%-14s %s\n", kr_kernel_name(i), kr_backends_owner(backends, i));
 }
 
-static void json_model(kr_json *json, const kr_model *model) {
+static void json_model(kr_info_json *json, const kr_model *model) {
   const kr_model_info *info = kr_model_get_info(model);
   const kr_vocab *vocab = kr_model_vocab(model);
-  kr_json_open(json, "model", '{');
-  kr_json_string(json, "architecture", info->architecture);
-  kr_json_string(json, "name", info->name);
-  kr_json_words(json, "types", info->types);
-  kr_json_integer(json, "parameters", info->parameters);
-  kr_json_integer(json, "weight_bytes", info->weight_bytes);
-  kr_json_integer(json, "vocab", info->n_vocab);
-  kr_json_integer(json, "context", info->n_ctx);
-  kr_json_integer(json, "layers", info->n_layers);
-  kr_json_integer(json, "dim", info->dim);
-  kr_json_integer(json, "heads", info->n_heads);
-  kr_json_integer(json, "kv_heads", info->n_kv_heads);
-  kr_json_integer(json, "head_dim", info->head_dim);
-  kr_json_integer(json, "bos", kr_vocab_bos(vocab));
-  kr_json_integer(json, "eos", kr_vocab_eos(vocab));
-  kr_json_boolean(json, "chat_template", kr_model_chat_template(model) != NULL);
-  kr_json_close(json, '}');
+  kr_info_open(json, "model", '{');
+  kr_info_string(json, "architecture", info->architecture);
+  kr_info_string(json, "name", info->name);
+  kr_info_words(json, "types", info->types);
+  kr_info_integer(json, "parameters", info->parameters);
+  kr_info_integer(json, "weight_bytes", info->weight_bytes);
+  kr_info_integer(json, "vocab", info->n_vocab);
+  kr_info_integer(json, "context", info->n_ctx);
+  kr_info_integer(json, "layers", info->n_layers);
+  kr_info_integer(json, "dim", info->dim);
+  kr_info_integer(json, "heads", info->n_heads);
+  kr_info_integer(json, "kv_heads", info->n_kv_heads);
+  kr_info_integer(json, "head_dim", info->head_dim);
+  kr_info_integer(json, "bos", kr_vocab_bos(vocab));
+  kr_info_integer(json, "eos", kr_vocab_eos(vocab));
+  kr_info_boolean(json, "chat_template", kr_model_chat_template(model) != NULL);
+  kr_info_close(json, '}');
 }
 
 static void show_model(const kr_model *model) {
@@ -125,13 +125,13 @@ static void show_model(const kr_model *model) {
 }
 
 static gboolean show_all(GError **error) {
-  static kr_json json; /* still reachable when an error ends the program */
-  kr_json_init(&json);
-  kr_json_open(&json, NULL, '{');
-  kr_json_string(&json, "version", kr_version());
+  static kr_info_json json; /* still reachable when an error ends the program */
+  kr_info_init(&json);
+  kr_info_open(&json, NULL, '{');
+  kr_info_string(&json, "version", kr_version());
   if (options.cpu) {
     if (!options.json) printf("cpu features   %s\n", kr_cpu_features());
-    kr_json_words(&json, "cpu", kr_cpu_features());
+    kr_info_words(&json, "cpu", kr_cpu_features());
   }
   if (options.backends) {
     kr_backends *backends;
@@ -148,8 +148,8 @@ static gboolean show_all(GError **error) {
     json_model(&json, model);
     kr_model_free(model);
   }
-  kr_json_close(&json, '}');
-  if (options.json) kr_json_print(&json);
+  kr_info_close(&json, '}');
+  if (options.json) kr_info_print(&json);
   return TRUE;
 }
 
