@@ -169,7 +169,7 @@ static bool render(kr_jctx *c, const kr_template *t, const char *text, size_t n)
   r.top = kr_jalloc(c, (size_t)t->n_symbols + 1, sizeof *r.top);
   if (!r.top) return false;
   for (uint32_t i = 0; i < t->n_symbols; i++)
-    if (!find_variable(c, &q, t->symbols[i], &r.top[i])) return false;
+    if (!t->hidden[i] && !find_variable(c, &q, t->symbols[i], &r.top[i])) return false;
   return kr_jexec(&r, t->body) != KR_J_FAILED && kr_jout(c, "", 1);
 }
 

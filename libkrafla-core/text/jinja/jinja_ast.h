@@ -82,6 +82,7 @@ struct kr_template {
   kr_jarena arena;
   kr_jnode *body;
   kr_jstring **symbols; /* names of variables */
+  bool *hidden; /* by symbol: set at the top before it is read there, so nothing given shows */
   uint32_t n_symbols;
 };
 

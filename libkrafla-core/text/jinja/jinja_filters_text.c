@@ -166,14 +166,15 @@ FILTER(do_truncate) {
   kr_jlist *parts;
   UNUSED;
   if (end.type == KR_J_MISSING && !kr_jstring_text(r->c, "...", &end)) return false;
-  if (!kr_jarg_string(r->c, v, "truncate", &s) || !kr_jarg_int(r->c, arg[0], 255, &length) ||
-      !kr_jlength(r->c, v, true, &n) || !kr_jlength(r->c, end, true, &n_end))
+  if (!kr_jarg_int(r->c, arg[0], 255, &length) || !kr_jlength(r->c, v, true, &n) ||
+      !kr_jlength(r->c, end, true, &n_end))
     return false;
   leeway = 5;
   if (arg[3].type != KR_J_NONE && !kr_jarg_int(r->c, arg[3], 5, &leeway)) return false;
   if (length < n_end || leeway < 0)
     return kr_jfail(r->c, "AssertionError", "the length or the leeway is too small");
   if (n <= length || n - length <= leeway) return *ret = v, true;
+  if (!kr_jarg_string(r->c, v, "what is truncated", &s)) return false;
   bounds[1] = kr_jint(length - n_end);
   if (!kr_jgetslice(r->c, v, bounds, &cut)) return false;
   if (!kr_jtruth(arg[1])) {

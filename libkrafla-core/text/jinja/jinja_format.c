@@ -287,7 +287,8 @@ bool kr_jformat_percent(kr_jctx *c, const kr_jstring *f, kr_jvalue values, kr_jv
     if (!write_argument(c, v, &s)) return false;
   }
   size_t given = values.type == KR_J_TUPLE ? values.list->n : 1;
-  bool mapping = values.type == KR_J_DICT || values.type == KR_J_LIST;
+  bool mapping = values.type == KR_J_DICT || values.type == KR_J_LIST || /* has items */
+                 values.type == KR_J_RANGE || values.type == KR_J_UNDEFINED;
   if (a.next < given && !mapping && !a.by_name)
     return kr_jfail(c, "TypeError", "not all arguments converted during string formatting");
   if (!kr_jstring_copy(c, c->out + mark, c->n_out - mark, ret)) return false;

@@ -237,17 +237,41 @@ static double floor_divide(double a, double b) {
   return quotient - whole > 0.5 ? whole + 1 : whole;
 }
 
+enum { EXACT_POWER = 280 }; /* 53 bits to this power fit */
+
+/* a^n, rounded once; false if that needs too many digits. */
+static bool whole_power(double a, int64_t n, double *ret) {
+  uint64_t size = (uint64_t)(n < 0 ? -n : n);
+  int exponent;
+  double fraction = frexp(a < 0 ? -a : a, &exponent);
+  int64_t mantissa = (int64_t)(fraction * 9007199254740992.0), scale = exponent - 53;
+  while (mantissa % 2 == 0) mantissa /= 2, scale++;
+  if (size > EXACT_POWER) return false;
+  integer base = {0}, power_of, one;
+  kr_big_set(&base.size, (uint64_t)mantissa), kr_big_set(&one.size, 1);
+  if (!power(&base, (int64_t)size, &power_of)) return false;
+  int64_t bits = kr_big_bits(&power_of.size), shift = n < 0 ? bits : bits - 1;
+  if (!kr_big_shift_left(&one.size, (uint32_t)shift)) return false;
+  double near_1 =
+      n < 0 ? kr_float_ratio(&one.size, &power_of.size) : kr_float_ratio(&power_of.size, &one.size);
+  shift = n < 0 ? -shift - scale * (int64_t)size : shift + scale * (int64_t)size;
+  *ret = ldexp(near_1, (int)(shift < -9999 ? -9999 : shift > 9999 ? 9999 : shift));
+  if (a < 0 && n % 2) *ret = -*ret;
+  return true;
+}
+
 static bool float_power(kr_jctx *c, double a, double b, kr_jvalue *ret) {
+  double x;
   if (b == 0 || a == 1) return *ret = kr_jfloat(1), true;
   if (a == 0 && b < 0)
     return kr_jfail(c, "ZeroDivisionError", "0.0 cannot be raised to a negative power");
-  bool whole = b == round_down(b) && b > -1024 && b < 1024;
-  if (whole) { /* exact where the powers are */
-    double result = 1, square = a;
-    for (int64_t n = (int64_t)(b < 0 ? -b : b); n; n >>= 1, square *= square)
-      if (n & 1) result *= square;
-    return *ret = kr_jfloat(b < 0 ? 1 / result : result), true;
+  bool whole = b == round_down(b) && b > -1e15 && b < 1e15, finite = a - a == 0 && a != 0;
+  if (whole && finite && !kr_jcharge(c, 1 << 16)) return false;
+  if (whole && finite && whole_power(a, (int64_t)b, &x)) {
+    if (x - x != 0) return kr_jfail(c, "OverflowError", "Numerical result out of range");
+    return *ret = kr_jfloat(x), true;
   }
+  if (a == 0 && b > 0) return *ret = kr_jfloat(whole && fmod(b, 2) != 0 ? a : 0), true;
   if ((b == 0.5 || b == -0.5) && a > 0)
     return *ret = kr_jfloat(b < 0 ? 1 / __builtin_sqrt(a) : __builtin_sqrt(a)), true;
   if (a < 0 || a - a != 0 || b - b != 0 || a == 0)

@@ -202,10 +202,8 @@ bool kr_jgetslice(kr_jctx *c, kr_jvalue object, const kr_jvalue bounds[3], kr_jv
             object.type == KR_J_RANGE;
   if (object.type == KR_J_UNDEFINED) return kr_jundefined_fail(c, object.undefined);
   for (int i = 0; i < 3; i++) ok = ok && (kr_jis_integer(bounds[i]) || bounds[i].type == KR_J_NONE);
-  if (!ok) { /* a TypeError in Python, which Jinja makes an undefined value */
-    kr_jvalue name;
-    return kr_jstring_text(c, "slice", &name) && kr_jundefined_name(c, object, name, false, ret);
-  }
+  if (!ok)
+    return kr_jfail(c, "TypeError", "'%s' object cannot be sliced so", kr_jtype_name(object));
   if (!kr_jlength(c, object, true, &n)) return false;
   if (bounds[2].type == KR_J_INT) step = bounds[2].i;
   if (bounds[2].type == KR_J_BOOL) step = bounds[2].b;

@@ -139,10 +139,19 @@ bool kr_jparse_symbol(kr_jparser *p, const char *name, size_t n, uint32_t *ret) 
                           &p->symbols_capacity);
     if (!p->symbols) return false;
   }
+  if (p->n_symbols == p->first_capacity) {
+    p->first = kr_jgrow(p->c, p->first, p->n_symbols, 1, p->n_symbols + 1, &p->first_capacity);
+    if (!p->first) return false;
+  }
   p->symbols[p->n_symbols] = text.s;
   *ret = (uint32_t)p->n_symbols++;
   p->index[at] = *ret + 1;
   return true;
+}
+
+void kr_jparse_use(kr_jparser *p, uint32_t symbol, kr_juse use) {
+  if (p->scopes || p->first[symbol] != KR_J_UNUSED) return;
+  p->first[symbol] = p->conditions ? KR_J_READ : (uint8_t)use;
 }
 
 bool kr_jparse(kr_jctx *c, const char *source, size_t n, struct kr_template *ret) {
@@ -162,6 +171,9 @@ bool kr_jparse(kr_jctx *c, const char *source, size_t n, struct kr_template *ret
     c->line = p->unknown_line;
     return kr_jfail(c, "TemplateAssertionError", "%s", p->unknown_message);
   }
+  ret->hidden = kr_jalloc(c, p->n_symbols, sizeof *ret->hidden);
+  if (!ret->hidden) return false;
+  for (size_t i = 0; i < p->n_symbols; i++) ret->hidden[i] = p->first[i] == KR_J_SET;
   ret->symbols = p->symbols;
   ret->n_symbols = (uint32_t)p->n_symbols;
   return true;

@@ -15,13 +15,21 @@ typedef struct kr_jparser {
   uint32_t unknown;      /* unknown filters and tests seen outside conditions */
   uint32_t unknown_line; /* of the first of them */
   char unknown_message[100];
-  uint32_t loops; /* around, in the same macro */
-  uint8_t wants;  /* KR_J_WANTS_*: names seen since the macro began */
+  uint32_t loops;  /* around, in the same macro */
+  uint32_t scopes; /* around, that have variables of their own */
+  uint8_t wants;   /* KR_J_WANTS_*: names seen since the macro began */
   kr_jstring **symbols;
-  size_t n_symbols, symbols_capacity;
+  uint8_t *first; /* by symbol: its first use at the top level, kr_juse */
+  size_t n_symbols, symbols_capacity, first_capacity;
   uint32_t *index; /* symbol + 1, by hash of its name */
   size_t index_size;
 } kr_jparser;
+
+typedef enum kr_juse { KR_J_UNUSED, KR_J_READ, KR_J_SET } kr_juse;
+/* Notes how a variable is used. Names resolve as in jinja2, which looks at the whole of a scope:
+ * one that is set at the top level, not under a condition, before it is read there, hides what the
+ * caller gave under its name from the beginning on. */
+void kr_jparse_use(kr_jparser *p, uint32_t symbol, kr_juse use);
 
 bool kr_jparse_error(kr_jparser *p, const char *format, ...) KR_PRINTF(2, 3);
 /* The current token, for messages. Returns out. */

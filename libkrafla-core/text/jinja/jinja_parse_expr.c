@@ -34,6 +34,7 @@ static bool parse_name(kr_jparser *p, kr_jnode **ret) {
     if (kr_jparse_is_name(p, special[i].name)) p->wants |= special[i].wants;
   kr_jnode *node = kr_jparse_node(p, KR_J_N_NAME);
   if (!node || !kr_jparse_symbol(p, p->cur.p, p->cur.n, &node->symbol)) return false;
+  kr_jparse_use(p, node->symbol, KR_J_READ);
   *ret = node;
   return kr_jparse_advance(p);
 }

@@ -15,9 +15,25 @@ static bool parse_block(kr_jparser *p, const char *end, kr_jnode **ret) {
          (kr_jparse_leave(p), true);
 }
 
+/* The same with variables of its own. */
+static bool parse_scope(kr_jparser *p, const char *end, kr_jnode **ret) {
+  p->scopes++;
+  bool ok = parse_block(p, end, ret);
+  p->scopes--;
+  return ok;
+}
+
 /* The last name of the statement, as in endfor. */
-static bool parse_block_to(kr_jparser *p, const char *end, kr_jnode **ret) {
-  return parse_block(p, end, ret) && kr_jparse_advance(p);
+static bool parse_scope_to(kr_jparser *p, const char *end, kr_jnode **ret) {
+  return parse_scope(p, end, ret) && kr_jparse_advance(p);
+}
+
+/* Notes what an assignment sets. */
+static void use_target(kr_jparser *p, const kr_jnode *target) {
+  if (target->kind == KR_J_N_TUPLE_OF)
+    for (uint32_t i = 0; i < target->n; i++) use_target(p, target->list[i]);
+  else
+    kr_jparse_use(p, target->symbol, target->kind == KR_J_N_NAME ? KR_J_SET : KR_J_READ);
 }
 
 static bool parse_for(kr_jparser *p, kr_jnode **ret) {
@@ -25,14 +41,17 @@ static bool parse_for(kr_jparser *p, kr_jnode **ret) {
   bool test, is_else;
   if (!node || !kr_jparse_advance(p) || !kr_jparse_target(p, false, "in", &node->a) ||
       !kr_jparse_expect_name(p, "in") || !kr_jparse_tuple(p, false, false, "recursive", &node->b) ||
-      !kr_jparse_skip_name(p, "if", &test) || (test && !kr_jparse_expression(p, true, &node->c)) ||
-      !kr_jparse_skip_name(p, "recursive", &node->flag))
+      !kr_jparse_skip_name(p, "if", &test))
     return false;
+  p->scopes++;
+  if (test && !kr_jparse_expression(p, true, &node->c)) return false;
+  p->scopes--;
+  if (!kr_jparse_skip_name(p, "recursive", &node->flag)) return false;
   p->loops++;
-  if (!parse_block(p, " endfor else ", &body)) return false;
+  if (!parse_scope(p, " endfor else ", &body)) return false;
   p->loops--;
   if (!kr_jparse_skip_name(p, "else", &is_else)) return false;
-  if (!(is_else ? parse_block_to(p, " endfor ", &other) : kr_jparse_advance(p))) return false;
+  if (!(is_else ? parse_scope_to(p, " endfor ", &other) : kr_jparse_advance(p))) return false;
   *ret = node;
   return kr_jparse_add(p, node, body) && kr_jparse_add(p, node, other);
 }
@@ -64,13 +83,21 @@ static bool parse_set(kr_jparser *p, kr_jnode **ret) {
       !kr_jparse_skip_op(p, "=", &assign))
     return false;
   *ret = node;
-  if (assign) return kr_jparse_tuple(p, true, false, NULL, &node->b);
+  if (assign) {
+    if (!kr_jparse_tuple(p, true, false, NULL, &node->b)) return false;
+    use_target(p, node->a);
+    return true;
+  }
   node->kind = KR_J_N_SET_TEXT;
-  return kr_jparse_filters(p, NULL, false, &node->b) && parse_block_to(p, " endset ", &node->c);
+  use_target(p, node->a);
+  p->scopes++;
+  bool ok = kr_jparse_filters(p, NULL, false, &node->b);
+  p->scopes--;
+  return ok && parse_scope_to(p, " endset ", &node->c);
 }
 
 /* (NAME, NAME = DEFAULT) */
-static bool parse_signature(kr_jparser *p, kr_jnode *macro) {
+static bool parse_parameters(kr_jparser *p, kr_jnode *macro) {
   bool defaults = false;
   if (!kr_jparse_expect_op(p, "(")) return false;
   while (!kr_jparse_is_op(p, ")")) {
@@ -89,12 +116,19 @@ static bool parse_signature(kr_jparser *p, kr_jnode *macro) {
   return kr_jparse_advance(p);
 }
 
+static bool parse_signature(kr_jparser *p, kr_jnode *macro) {
+  p->scopes++; /* defaults are part of the macro */
+  bool ok = parse_parameters(p, macro);
+  p->scopes--;
+  return ok;
+}
+
 /* The body of a macro, which is a function of its own. */
 static bool parse_function(kr_jparser *p, kr_jnode *macro, const char *end) {
   uint32_t loops = p->loops;
   uint8_t wants = p->wants;
   p->loops = 0, p->wants = 0;
-  if (!parse_block_to(p, end, &macro->b)) return false;
+  if (!parse_scope_to(p, end, &macro->b)) return false;
   macro->op = p->wants;
   p->loops = loops, p->wants |= wants;
   return true;
@@ -104,6 +138,7 @@ static bool parse_macro(kr_jparser *p, kr_jnode **ret) {
   kr_jnode *node = kr_jparse_node(p, KR_J_N_MACRO);
   if (!node || !kr_jparse_advance(p) || !kr_jparse_target_name(p, &node->symbol)) return false;
   node->value = kr_jobject(KR_J_STRING, p->symbols[node->symbol]);
+  kr_jparse_use(p, node->symbol, KR_J_SET);
   *ret = node;
   return parse_signature(p, node) && parse_function(p, node, " endmacro ");
 }
@@ -125,7 +160,7 @@ static bool parse_filter(kr_jparser *p, kr_jnode **ret) {
   kr_jnode *node = kr_jparse_node(p, KR_J_N_FILTER_TEXT);
   if (!node || !kr_jparse_advance(p) || !kr_jparse_filters(p, NULL, true, &node->a)) return false;
   *ret = node;
-  return parse_block_to(p, " endfilter ", &node->b);
+  return parse_scope_to(p, " endfilter ", &node->b);
 }
 
 static bool parse_with(kr_jparser *p, kr_jnode **ret) {
@@ -139,7 +174,7 @@ static bool parse_with(kr_jparser *p, kr_jnode **ret) {
       return false;
   }
   *ret = node;
-  return parse_block_to(p, " endwith ", &node->a);
+  return parse_scope_to(p, " endwith ", &node->a);
 }
 
 static bool parse_generation(kr_jparser *p, kr_jnode **ret) {
@@ -148,7 +183,7 @@ static bool parse_generation(kr_jparser *p, kr_jnode **ret) {
   if (!node || !kr_jparse_advance(p)) return false;
   *ret = node;
   p->loops = 0; /* the reference makes it a function, which loop controls cannot leave */
-  if (!parse_block_to(p, " endgeneration ", &node->a)) return false;
+  if (!parse_scope_to(p, " endgeneration ", &node->a)) return false;
   p->loops = loops;
   return true;
 }
@@ -192,7 +227,7 @@ static bool parse_named_block(kr_jparser *p, kr_jnode **ret) {
   *ret = node;
   p->loops = 0;
   node->flag = !scoped;
-  if (!parse_block_to(p, " endblock ", &node->a)) return false;
+  if (!parse_scope_to(p, " endblock ", &node->a)) return false;
   p->loops = loops;
   if (p->cur.kind == KR_J_T_NAME) {
     again = p->cur.n == p->symbols[name]->n && !memcmp(p->cur.p, p->symbols[name]->p, p->cur.n);
