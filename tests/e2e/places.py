@@ -5,7 +5,8 @@ import shutil
 import subprocess
 import sys
 
-from harness import EMULATED, backends, call, environment, main, model, path, program, statistic, succeed
+from harness import (EMULATED, backends, call, environment, main, model, path, program, statistic,
+                     succeed)
 
 MODEL = model("--seed", "1")
 
