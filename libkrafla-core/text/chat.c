@@ -175,7 +175,7 @@ static bool render(kr_jctx *c, const kr_template *t, const char *text, size_t n)
 
 int kr_template_render(const kr_template *t, const char *chat, size_t n, char **ret_text,
                        size_t *ret_n, kr_error *err) {
-  if (n > SIZE_MAX / KR_J_MEMORY_FACTOR / 2)
+  if (n > SIZE_MAX / KR_J_STEP_FACTOR / 8)
     return kr_fail(err, KR_E_ARGUMENT, "a chat that is too large");
   kr_jctx c = {.arena = {.limit = KR_J_RENDER_MEMORY + n * KR_J_MEMORY_FACTOR},
                .steps = KR_J_RENDER_STEPS + (int64_t)n * KR_J_STEP_FACTOR};

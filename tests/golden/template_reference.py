@@ -6,8 +6,6 @@ import jinja2
 import jinja2.ext
 import jinja2.sandbox
 
-VERSION = '3.1.6'
-
 
 class Generation(jinja2.ext.Extension):
     tags = {'generation'}

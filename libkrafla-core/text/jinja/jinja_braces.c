@@ -114,8 +114,7 @@ static bool read_layout(kr_jctx *c, const char *p, size_t n, layout *l) {
 /* Thousands apart by commas, in the whole part of the text from mark on. */
 static bool add_commas(kr_jctx *c, size_t mark) {
   kr_jvalue text;
-  if (!kr_jstring_copy(c, c->out + mark, c->n_out - mark, &text)) return false;
-  c->n_out = mark;
+  if (!kr_jtake(c, mark, &text)) return false;
   size_t sign = text.s->n && (text.s->p[0] < '0' || text.s->p[0] > '9'), whole = sign;
   while (whole < text.s->n && text.s->p[whole] >= '0' && text.s->p[whole] <= '9') whole++;
   for (size_t i = 0; i < text.s->n; i++) {
@@ -127,10 +126,9 @@ static bool add_commas(kr_jctx *c, size_t mark) {
 
 static bool align(kr_jctx *c, size_t mark, const layout *l, bool number) {
   kr_jvalue text;
-  if (!kr_jstring_copy(c, c->out + mark, c->n_out - mark, &text)) return false;
+  if (!kr_jtake(c, mark, &text)) return false;
   int64_t fill = l->width - (int64_t)kr_jpoints(text.s);
-  if (fill <= 0) return true;
-  c->n_out = mark;
+  if (fill <= 0) return kr_jout(c, text.s->p, text.s->n);
   char side = l->align ? l->align : number ? '>' : '<';
   size_t sign = side == '=' && text.s->n && strchr("+- ", text.s->p[0]) && text.s->p[0];
   int64_t left = side == '<' ? 0 : side == '^' ? fill / 2 : fill;
@@ -248,8 +246,7 @@ bool kr_jformat_braces(kr_jrun *r, const kr_jstring *format, const kr_jargs *arg
     if (!write_field(r, &f, p + end + 1, close - end - 1)) return false;
     at = close + 1;
   }
-  if (!kr_jstring_copy(r->c, r->c->out + mark, r->c->n_out - mark, ret)) return false;
-  r->c->n_out = mark;
+  if (!kr_jtake(r->c, mark, ret)) return false;
   ret->s->markup = format->markup;
   return true;
 }

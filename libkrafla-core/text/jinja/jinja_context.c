@@ -104,9 +104,8 @@ void *kr_jgrow(kr_jctx *c, const void *array, size_t n, size_t size, size_t need
 }
 
 bool kr_jcharge(kr_jctx *c, size_t bytes) {
-  size_t steps = 1 + bytes / KR_J_STEP_BYTES;
-  if (steps > INT64_MAX / 2 || (c->steps -= (int64_t)steps) < 0)
-    return kr_jfail(c, "RuntimeError", "it takes too many steps");
+  int64_t steps = 1 + (int64_t)(bytes / KR_J_STEP_BYTES);
+  if ((c->steps -= steps) < 0) return kr_jfail(c, "RuntimeError", "it takes too many steps");
   return true;
 }
 
@@ -120,7 +119,7 @@ bool kr_jenter(kr_jctx *c) {
 }
 
 bool kr_jout(kr_jctx *c, const char *p, size_t n) {
-  if (n > c->out_capacity - c->n_out) {
+  if (n > c->out_capacity - c->n_out || !c->out) {
     size_t need, capacity = c->out_capacity ? c->out_capacity * 2 : 4096;
     if (!kr_add_size(c->n_out, n, &need))
       return kr_jfail(c, "MemoryError", "a size that overflows");

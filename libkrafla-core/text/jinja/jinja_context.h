@@ -41,7 +41,7 @@ enum {
   KR_J_RENDER_MEMORY = 11 << 20, /* and KR_J_MEMORY_FACTOR for each byte of the request */
   KR_J_MEMORY_FACTOR = 32,
   KR_J_RENDER_STEPS = 1000000, /* and KR_J_STEP_FACTOR for each byte of the request */
-  KR_J_STEP_FACTOR = 4
+  KR_J_STEP_FACTOR = 64        /* some templates look through all messages for each */
 };
 
 /* Fails: returns false. kind is Python's name of the exception. The first failure stays. */

@@ -195,7 +195,5 @@ bool kr_jstrftime(kr_jctx *c, const char *now, const kr_jstring *format, kr_jval
   d.weekday = (int)(day_number(d.year, d.month, d.day) % 7);
   d.yearday = (int)(day_number(d.year, d.month, d.day) - day_number(d.year, 1, 1));
   if (!write_format(c, &d, format->p, format->n)) return false;
-  bool ok = kr_jstring_copy(c, c->out + mark, c->n_out - mark, ret);
-  c->n_out = mark;
-  return ok;
+  return kr_jtake(c, mark, ret);
 }

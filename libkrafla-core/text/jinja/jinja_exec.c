@@ -133,8 +133,7 @@ static kr_jflow capture(kr_jrun *r, const kr_jnode *body, kr_jvalue *ret) {
   if (!kr_jscope_push(r, back)) return KR_J_FAILED;
   kr_jflow flow = kr_jexec(r, body);
   kr_jscope_pop(r, back);
-  if (flow == KR_J_ON && !kr_jstring_copy(r->c, r->c->out + mark, r->c->n_out - mark, ret))
-    flow = KR_J_FAILED;
+  if (flow == KR_J_ON && !kr_jtake(r->c, mark, ret)) flow = KR_J_FAILED;
   r->c->n_out = mark;
   return flow;
 }
@@ -266,7 +265,5 @@ kr_jflow kr_jexec(kr_jrun *r, const kr_jnode *node) {
 bool kr_jcapture(kr_jrun *r, const kr_jnode *body, kr_jvalue *ret) {
   size_t mark = r->c->n_out;
   if (kr_jexec(r, body) == KR_J_FAILED) return false;
-  bool ok = kr_jstring_copy(r->c, r->c->out + mark, r->c->n_out - mark, ret);
-  r->c->n_out = mark;
-  return ok;
+  return kr_jtake(r->c, mark, ret);
 }

@@ -105,9 +105,7 @@ FILTER(do_join) {
     if (!kr_jattribute(r, item, arg[1], kr_jmissing(), &item) || !kr_jwrite_str(r->c, item))
       return false;
   }
-  bool ok = kr_jstring_copy(r->c, r->c->out + mark, r->c->n_out - mark, ret);
-  r->c->n_out = mark;
-  return ok;
+  return kr_jtake(r->c, mark, ret);
 }
 
 /* ---- order ------------------------------------------------------------------------------------

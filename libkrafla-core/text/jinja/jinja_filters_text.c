@@ -144,8 +144,7 @@ FILTER(do_indent) {
     if (i && (blank || line->n) && !kr_jout(r->c, indent.s->p, indent.s->n)) return false;
     if (!kr_jout(r->c, line->p, line->n)) return false;
   }
-  if (!kr_jstring_copy(r->c, r->c->out + mark, r->c->n_out - mark, ret)) return false;
-  r->c->n_out = mark;
+  if (!kr_jtake(r->c, mark, ret)) return false;
   ret->s->markup = s->markup;
   return true;
 }
@@ -263,9 +262,7 @@ FILTER(do_urlencode) {
         return false;
     }
   }
-  bool ok = kr_jstring_copy(r->c, r->c->out + mark, r->c->n_out - mark, ret);
-  r->c->n_out = mark;
-  return ok;
+  return kr_jtake(r->c, mark, ret);
 }
 
 FILTER(do_tojson) {

@@ -15,6 +15,8 @@ typedef struct spec {
 
 /* Writes what stands from mark on again, padded; sign_n bytes of sign stand before zeros. */
 static bool pad(kr_jctx *c, size_t mark, const spec *s, size_t sign_n) {
+  if (c->n_out == mark && !s->width) return true;
+  if (!kr_jout(c, "", 0)) return false;
   kr_jstring text = {.p = c->out + mark, .n = c->n_out - mark, .points = KR_J_UNCOUNTED};
   int64_t fill = s->width - (int64_t)kr_jpoints(&text);
   if (fill <= 0) return true;
@@ -291,8 +293,7 @@ bool kr_jformat_percent(kr_jctx *c, const kr_jstring *f, kr_jvalue values, kr_jv
                  values.type == KR_J_RANGE || values.type == KR_J_UNDEFINED;
   if (a.next < given && !mapping && !a.by_name)
     return kr_jfail(c, "TypeError", "not all arguments converted during string formatting");
-  if (!kr_jstring_copy(c, c->out + mark, c->n_out - mark, ret)) return false;
-  c->n_out = mark;
+  if (!kr_jtake(c, mark, ret)) return false;
   ret->s->markup = f->markup;
   return true;
 }

@@ -95,10 +95,7 @@ bool kr_jescape(kr_jctx *c, kr_jvalue v, kr_jvalue *ret) {
       return false;
     start = i + 1;
   }
-  if (!kr_jout(c, v.s->p + start, v.s->n - start) ||
-      !kr_jstring_copy(c, c->out + mark, c->n_out - mark, ret))
-    return false;
-  c->n_out = mark;
+  if (!kr_jout(c, v.s->p + start, v.s->n - start) || !kr_jtake(c, mark, ret)) return false;
   ret->s->markup = true;
   return true;
 }
@@ -167,9 +164,7 @@ bool kr_jreplace(kr_jctx *c, const kr_jstring *s, const kr_jstring *old, const k
     if (!kr_jout(c, s->p + at, found - at) || !kr_jout(c, by->p, by->n)) return false;
     at = found + old->n;
   }
-  if (!kr_jout(c, s->p + at, s->n - at) || !kr_jstring_copy(c, c->out + mark, c->n_out - mark, ret))
-    return false;
-  c->n_out = mark;
+  if (!kr_jout(c, s->p + at, s->n - at) || !kr_jtake(c, mark, ret)) return false;
   ret->s->markup = s->markup;
   return true;
 }
@@ -293,8 +288,7 @@ bool kr_jcenter(kr_jctx *c, const kr_jstring *s, int64_t width, const kr_jstring
   if (!kr_jout(c, s->p, s->n)) return false;
   for (int64_t i = left; i < pad; i++)
     if (!kr_jout(c, fill->p, fill->n)) return false;
-  if (!kr_jstring_copy(c, c->out + mark, c->n_out - mark, ret)) return false;
-  c->n_out = mark;
+  if (!kr_jtake(c, mark, ret)) return false;
   ret->s->markup = s->markup;
   return true;
 }

@@ -182,7 +182,5 @@ bool kr_jloop_call(kr_jrun *r, kr_jloop *loop, const kr_jargs *args, kr_jvalue *
   kr_jflow flow = run_loop(r, loop->node, loop->scope, args->positional[0], loop->depth0 + 1);
   kr_jleave(r->c);
   if (flow == KR_J_FAILED) return false;
-  bool ok = kr_jstring_copy(r->c, r->c->out + mark, r->c->n_out - mark, ret);
-  r->c->n_out = mark;
-  return ok;
+  return kr_jtake(r->c, mark, ret);
 }

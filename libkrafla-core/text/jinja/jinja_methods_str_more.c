@@ -126,10 +126,7 @@ METHOD(zfill) {
   if (!kr_jout(r->c, s->p, sign)) return false;
   for (; n < width; n++)
     if (!kr_jout_text(r->c, "0")) return false;
-  if (!kr_jout(r->c, s->p + sign, s->n - sign) ||
-      !kr_jstring_copy(r->c, r->c->out + mark, r->c->n_out - mark, ret))
-    return false;
-  r->c->n_out = mark;
+  if (!kr_jout(r->c, s->p + sign, s->n - sign) || !kr_jtake(r->c, mark, ret)) return false;
   return true;
 }
 
@@ -149,9 +146,7 @@ METHOD(expandtabs) {
     for (int64_t fill = size > 0 ? size - column % size : 0; fill > 0; fill--, column++)
       if (!kr_jout_text(r->c, " ")) return false;
   }
-  bool ok = kr_jstring_copy(r->c, r->c->out + mark, r->c->n_out - mark, ret);
-  r->c->n_out = mark;
-  return ok;
+  return kr_jtake(r->c, mark, ret);
 }
 
 /* ---- joining and formatting -------------------------------------------------------------------
@@ -174,8 +169,7 @@ METHOD(join) {
     if ((i && !kr_jout(r->c, self.s->p, self.s->n)) || !kr_jout(r->c, item.s->p, item.s->n))
       return false;
   }
-  if (!kr_jstring_copy(r->c, r->c->out + mark, r->c->n_out - mark, ret)) return false;
-  r->c->n_out = mark;
+  if (!kr_jtake(r->c, mark, ret)) return false;
   ret->s->markup = self.s->markup;
   return true;
 }

@@ -246,7 +246,7 @@ static bool whole_power(double a, int64_t n, double *ret) {
   double fraction = frexp(a < 0 ? -a : a, &exponent);
   int64_t mantissa = (int64_t)(fraction * 9007199254740992.0), scale = exponent - 53;
   while (mantissa % 2 == 0) mantissa /= 2, scale++;
-  if (size > EXACT_POWER) return false;
+  if (size > EXACT_POWER && mantissa > 1) return false;
   integer base = {0}, power_of, one;
   kr_big_set(&base.size, (uint64_t)mantissa), kr_big_set(&one.size, 1);
   if (!power(&base, (int64_t)size, &power_of)) return false;

@@ -157,10 +157,9 @@ static bool pick_points(kr_jctx *c, const kr_jstring *s, int64_t at, int64_t ste
     for (int64_t i = 0; i < n; i++, at += step)
       if (!kr_jout(c, s->p + offsets[at], offsets[at + 1] - offsets[at])) return false;
   }
-  bool ok = kr_jstring_copy(c, c->out + mark, c->n_out - mark, ret);
-  c->n_out = mark;
-  if (ok) ret->s->markup = s->markup;
-  return ok;
+  if (!kr_jtake(c, mark, ret)) return false;
+  ret->s->markup = s->markup;
+  return true;
 }
 
 static bool slice_string(kr_jctx *c, const kr_jstring *s, int64_t at, int64_t step, int64_t n,

@@ -134,8 +134,8 @@ bool kr_jwrite_str(kr_jctx *c, kr_jvalue v) {
   return kr_jwrite_repr(c, v);
 }
 
-static bool captured(kr_jctx *c, size_t mark, kr_jvalue *ret) {
-  bool ok = kr_jstring_copy(c, c->out + mark, c->n_out - mark, ret);
+bool kr_jtake(kr_jctx *c, size_t mark, kr_jvalue *ret) {
+  bool ok = kr_jstring_copy(c, c->out ? c->out + mark : "", c->n_out - mark, ret);
   c->n_out = mark;
   return ok;
 }
@@ -143,10 +143,10 @@ static bool captured(kr_jctx *c, size_t mark, kr_jvalue *ret) {
 bool kr_jstr(kr_jctx *c, kr_jvalue v, kr_jvalue *ret) {
   size_t mark = c->n_out;
   if (v.type == KR_J_STRING) return *ret = v, true;
-  return kr_jwrite_str(c, v) && captured(c, mark, ret);
+  return kr_jwrite_str(c, v) && kr_jtake(c, mark, ret);
 }
 
 bool kr_jrepr(kr_jctx *c, kr_jvalue v, kr_jvalue *ret) {
   size_t mark = c->n_out;
-  return kr_jwrite_repr(c, v) && captured(c, mark, ret);
+  return kr_jwrite_repr(c, v) && kr_jtake(c, mark, ret);
 }

@@ -165,7 +165,5 @@ bool kr_jtojson(kr_jctx *c, kr_jvalue v, const kr_jvalue *arg, kr_jvalue *ret) {
   s.sorted = kr_jtruth(arg[3]);
   if (!read_indent(c, arg[1], &s) || !read_separators(c, arg[2], &s) || !write_value(c, &s, v, 0))
     return false;
-  bool ok = kr_jstring_copy(c, c->out + mark, c->n_out - mark, ret);
-  c->n_out = mark;
-  return ok;
+  return kr_jtake(c, mark, ret);
 }

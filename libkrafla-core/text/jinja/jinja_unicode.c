@@ -156,9 +156,8 @@ bool kr_jcase_of(kr_jctx *c, const kr_jstring *s, kr_jcase to, kr_jvalue *ret) {
       k = to_lower(c, s, at, code, n, out);
     if (!kr_jout(c, out, k)) return false;
   }
-  if (!kr_jstring_copy(c, c->out + mark, c->n_out - mark, ret)) return false;
+  if (!kr_jtake(c, mark, ret)) return false;
   ret->s->markup = s->markup;
-  c->n_out = mark;
   return true;
 }
 

@@ -245,5 +245,7 @@ bool kr_jwrite_str(kr_jctx *c, kr_jvalue v);           /* str(v), to the context
 bool kr_jwrite_repr(kr_jctx *c, kr_jvalue v);          /* repr(v) */
 bool kr_jstr(kr_jctx *c, kr_jvalue v, kr_jvalue *ret); /* str(v); strings stay as they are */
 bool kr_jrepr(kr_jctx *c, kr_jvalue v, kr_jvalue *ret);
+/* Takes what was written since n_out was mark off the output, as a string. */
+bool kr_jtake(kr_jctx *c, size_t mark, kr_jvalue *ret);
 
 #endif
