@@ -13,6 +13,9 @@ class Renderer:
     def template(self, source):
         self.send(b'T', source.encode() if isinstance(source, str) else source)
 
+    def named(self, name):
+        self.send(b'N', name.encode())
+
     def render(self, chat):
         """(True, text) or (False, message); chat is an object or a JSON text."""
         text = chat if isinstance(chat, str) else json.dumps(chat)

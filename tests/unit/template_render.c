@@ -26,10 +26,16 @@ int main(void) {
   while (scanf("%c %zu", &letter, &n) == 2 && getchar() == '\n') {
     char *bytes = read_bytes(n), *text;
     size_t n_text;
-    if (letter == 'T') {
+    bytes[n] = '\0';
+    if (letter == 'T' || letter == 'N') {
+      const char *source = letter == 'T' ? bytes : kr_chat_template_named(bytes, NULL);
       kr_template_free(current);
       current = NULL;
-      if (kr_template_new(bytes, n, &current, &failure) != KR_OK) current = NULL;
+      if (!source)
+        snprintf(failure.message, sizeof failure.message, "no template has this name");
+      else if (kr_template_new(source, letter == 'T' ? n : strlen(source), &current, &failure) !=
+               KR_OK)
+        current = NULL;
     } else if (current &&
                kr_template_render(current, bytes, n, &text, &n_text, &failure) == KR_OK) {
       answer('O', text, n_text);

@@ -165,6 +165,58 @@ def check_bad_chats(renderer):
             yield f'{chat[:60]}: {text[:100]!r}, without {word!r}'
 
 
+SYSTEM = [{'role': 'system', 'content': 'S'}]
+TURNS = [{'role': 'user', 'content': 'U'},
+         {'role': 'assistant', 'content': '<think>\nt\n</think>\n\nA'}, {'role': 'user', 'content': 'V'}]
+
+
+def chatml(*turns, end=''):
+    return ''.join(f'<|im_start|>{role}\n{text}<|im_end|>\n' for role, text in turns) + \
+        '<|im_start|>assistant\n' + end
+
+
+def llama3(*turns):
+    return '<s>' + ''.join(f'<|start_header_id|>{role}<|end_header_id|>\n\n{text}<|eot_id|>'
+                           for role, text in turns) + \
+        '<|start_header_id|>assistant<|end_header_id|>\n\n'
+
+
+ALL = [('user', 'U'), ('assistant', TURNS[1]['content']), ('user', 'V')]
+SHORT = [('user', 'U'), ('assistant', 'A'), ('user', 'V')]
+THINK = TURNS[1]['content']
+# By name: the text with a system message, and the text without.
+NAMED = {
+    'llama3': (llama3(('system', 'S'), *ALL), llama3(*ALL)),
+    'zephyr': (f'<|system|>\nS</s>\n<|user|>\nU</s>\n<|assistant|>\n{THINK}</s>\n<|user|>\nV</s>\n'
+               '<|assistant|>\n',
+               f'<|user|>\nU</s>\n<|assistant|>\n{THINK}</s>\n<|user|>\nV</s>\n<|assistant|>\n'),
+    'llama2': (f'<s>[INST] <<SYS>>\nS\n<</SYS>>\n\nU [/INST] {THINK} </s><s>[INST] V [/INST]',
+               f'<s>[INST] U [/INST] {THINK} </s><s>[INST] V [/INST]'),
+    'qwen': (chatml(('system', 'S'), *ALL), chatml(
+        ('system', 'You are Qwen, created by Alibaba Cloud. You are a helpful assistant.'), *ALL)),
+    'smollm': (chatml(('system', 'S'), *ALL), chatml(
+        ('system', 'You are a helpful AI assistant named SmolLM, trained by Hugging Face'), *ALL)),
+    'chatml': (chatml(('system', 'S'), *ALL), chatml(*ALL)),
+    'gemma': ('<s><start_of_turn>user\nS\n\nU<end_of_turn>\n<start_of_turn>model\n'
+              f'{THINK}<end_of_turn>\n<start_of_turn>user\nV<end_of_turn>\n<start_of_turn>model\n',
+              '<s><start_of_turn>user\nU<end_of_turn>\n<start_of_turn>model\n'
+              f'{THINK}<end_of_turn>\n<start_of_turn>user\nV<end_of_turn>\n<start_of_turn>model\n'),
+    'qwen3.5': (chatml(('system', 'S'), *SHORT, end='<think>\n'), chatml(*SHORT, end='<think>\n')),
+    'qwen3.5-nothink': (chatml(('system', 'S'), *SHORT, end='<think>\n\n</think>\n\n'),
+                        chatml(*SHORT, end='<think>\n\n</think>\n\n')),
+}
+
+
+def check_named(renderer, name):
+    renderer.named(name)
+    for messages, wanted in zip((SYSTEM + TURNS, TURNS), NAMED[name]):
+        chat = {'messages': messages, 'bos_token': '<s>', 'eos_token': '</s>',
+                'add_generation_prompt': True}
+        ok, text = renderer.render(chat)
+        if not ok or text != wanted:
+            yield f'{text!r}, not {wanted!r}'
+
+
 def main():
     program, path = sys.argv[1:]
     rules = {}
@@ -174,6 +226,7 @@ def main():
             rules.setdefault(case['rule'], []).append(case)
     tests = [(rule, check_rule, cases) for rule, cases in rules.items()]
     tests += [('hostile: ' + name, check_hostile, *case) for name, case in HOSTILE.items()]
+    tests += [('named: ' + name, check_named, name) for name in NAMED]
     tests += [('bad chats', check_bad_chats)]
     print(f'1..{len(tests)}')
     renderer = Renderer(program)
