@@ -12,9 +12,11 @@
 typedef struct encoder {
   const kr_vocab *vocab;
   kr_ids ids;
-  kr_bytes text;   /* of a part */
-  kr_bytes marked; /* of a part, normalized, where tokens are matched in that */
-  bool control;
+  const char *whole;  /* the text */
+  kr_bytes text;      /* of a part */
+  kr_bytes marked;    /* of a part, normalized, where tokens are matched in that */
+  kr_plain plain;     /* of the whole text */
+  bool joined;        /* the part before is one of ids: no space comes between */
   kr_symbol *symbols; /* kr_array_free */
   size_t n_symbols;
   kr_merge_room room;
@@ -97,7 +99,7 @@ static int encode_spm(encoder *e, const char *text, size_t n, kr_prefix prefix, 
   b->n = 0;
   if (!kr_bytes_reserve(b, n + 1)) return kr_fail_memory(err, "text");
   bool space = text[0] == ' ' || (n >= 3 && !memcmp(text, MARK, 3));
-  if (has_prefix(prefix, first, space)) b->data[b->n++] = ' ';
+  if (!e->joined && has_prefix(prefix, first, space)) b->data[b->n++] = ' ';
   for (size_t i = 0; i < n; b->n++) {
     bool mark = n - i >= 3 && !memcmp(text + i, MARK, 3);
     b->data[b->n] = mark ? ' ' : text[i];
@@ -121,19 +123,32 @@ static int encode_spm(encoder *e, const char *text, size_t n, kr_prefix prefix, 
 static bool mark_spaces(encoder *e, const char *text, size_t n) {
   kr_bytes *b = &e->marked;
   b->n = 0;
-  if (has_prefix(e->vocab->prefix, true, true) && !kr_bytes_add(b, MARK, 3)) return false;
+  bool prefix = !e->joined && has_prefix(e->vocab->prefix, true, true);
+  if (prefix && !kr_bytes_add(b, MARK, 3)) return false;
   for (size_t i = 0; i < n; i++)
     if (!kr_bytes_add(b, text[i] == ' ' ? MARK : text + i, text[i] == ' ' ? 3 : 1)) return false;
   return true;
 }
 
-static int encode_parts(encoder *e, const kr_special *special, const char *text, size_t n,
-                        bool first, kr_error *err);
+static int encode_parts(encoder *e, const kr_special *special, kr_plain *plain, const char *text,
+                        size_t n, bool first, kr_error *err);
+
+/* The same for tokens that are looked for in normalized text, whose places are not those of the
+ * spans: beside what is plain no control token of this kind counts, on the safe side. */
+static kr_plain plain_of_part(const encoder *e, const char *text, size_t n) {
+  const kr_plain *plain = &e->plain;
+  size_t start = (size_t)(text - e->whole);
+  bool all = plain->all;
+  for (size_t i = 0; !all && i < plain->n && plain->spans[i].start < start + n; i++)
+    all = plain->spans[i].end > start;
+  return (kr_plain){.all = all};
+}
 
 /* A part between special tokens; first: at the start of the text. */
 static int encode_part(encoder *e, const char *text, size_t n, bool first, kr_error *err) {
   const kr_vocab *v = e->vocab;
   bool more = v->normalized.n;
+  kr_plain plain = more ? plain_of_part(e, text, n) : e->plain;
   if (v->kind == KR_VOCAB_BPE && v->nfc) {
     int code = kr_text_nfc(text, n, &e->text, &text, &n, err);
     if (code) return code;
@@ -142,7 +157,7 @@ static int encode_part(encoder *e, const char *text, size_t n, bool first, kr_er
     if (!mark_spaces(e, text, n)) return kr_fail_memory(err, "text");
     text = e->marked.data, n = e->marked.n;
   }
-  if (more) return encode_parts(e, &v->normalized, text, n, first, err);
+  if (more) return encode_parts(e, &v->normalized, &plain, text, n, first, err);
   if (v->kind == KR_VOCAB_BPE) return split_bpe(e, text, n, err);
   return encode_spm(e, text, n, v->prefix, first, err);
 }
@@ -154,13 +169,13 @@ static int encode_normal(encoder *e, const char *text, size_t n, bool first, kr_
   return encode_spm(e, text, n, v->metaspace ? v->prefix : KR_PREFIX_NONE, first, err);
 }
 
-static int encode_parts(encoder *e, const kr_special *special, const char *text, size_t n,
-                        bool first, kr_error *err) {
+static int encode_parts(encoder *e, const kr_special *special, kr_plain *plain, const char *text,
+                        size_t n, bool first, kr_error *err) {
   bool raw = special == &e->vocab->special;
   size_t done = 0, from = 0;
   for (bool found = true; found;) {
     kr_match m = {.start = n, .end = n};
-    found = kr_special_find(special, (const uint8_t *)text, n, from, done, e->control, &m);
+    found = kr_special_find(special, (const uint8_t *)text, n, from, done, plain, &m);
     int code = KR_OK;
     e->unknown = false;
     if (m.start > done && raw)
@@ -170,6 +185,7 @@ static int encode_parts(encoder *e, const kr_special *special, const char *text,
     if (code) return code;
     if (found && !kr_ids_add(&e->ids, m.id)) return kr_fail_memory(err, "tokens");
     done = m.end, from = m.next;
+    e->joined = false;
   }
   return KR_OK;
 }
@@ -180,18 +196,69 @@ static bool add_ids(encoder *e, const kr_ids *ids) {
   return true;
 }
 
-static int encode_all(encoder *e, const char *text, size_t n, uint32_t flags, kr_error *err) {
+/* ---- spans ------------------------------------------------------------------------------------
+ */
+
+static bool cuts(const char *text, size_t n, size_t at) {
+  return at < n && ((uint8_t)text[at] & 0xc0) == 0x80;
+}
+
+static int check_spans(const char *text, size_t n, const kr_text_span *spans, size_t n_spans,
+                       kr_error *err) {
+  size_t done = 0;
+  for (size_t i = 0; i < n_spans; i++) {
+    size_t start = spans[i].start, end = spans[i].end;
+    if (start < done || end < start || end > n || cuts(text, n, start) || cuts(text, n, end))
+      return kr_fail(err, KR_E_ARGUMENT, "spans[%llu]: no part of the text behind the one before",
+                     (unsigned long long)i);
+    done = end;
+  }
+  return KR_OK;
+}
+
+/* From done to the next span of ids, or to the end. */
+static int encode_segment(encoder *e, const char *text, size_t done, size_t end, kr_error *err) {
+  kr_plain plain = e->plain;
+  plain.base = done;
+  const char *from = done ? text + done : text; /* which may be NULL */
+  return encode_parts(e, &e->vocab->special, &plain, from, end - done, !done, err);
+}
+
+static int encode_spans(encoder *e, const char *text, size_t n, const kr_text_span *spans,
+                        size_t n_spans, kr_error *err) {
+  size_t done = 0;
+  e->whole = text;
+  for (size_t i = 0; i < n_spans; i++) {
+    if (!spans[i].ids) continue;
+    /* the plain spans up to this one, which ends the search */
+    int code = encode_segment(e, text, done, spans[i].start, err);
+    if (code) return code;
+    for (size_t j = 0; j < spans[i].n_ids; j++)
+      if (!kr_ids_add(&e->ids, spans[i].ids[j])) return kr_fail_memory(err, "tokens");
+    done = spans[i].end;
+    e->plain.spans = spans + i + 1, e->plain.n = n_spans - i - 1;
+    e->joined = true;
+  }
+  return encode_segment(e, text, done, n, err);
+}
+
+static int encode_all(encoder *e, const char *text, size_t n, const kr_text_span *spans,
+                      size_t n_spans, uint32_t flags, kr_error *err) {
   const kr_vocab *v = e->vocab;
   bool special = flags & KR_ENCODE_SPECIAL;
-  e->control = !(flags & KR_ENCODE_NO_CONTROL);
+  e->plain = (kr_plain){.all = flags & KR_ENCODE_NO_CONTROL, .spans = spans, .n = n_spans};
   if (special && v->add_bos && v->bos >= 0 && !kr_ids_add(&e->ids, v->bos))
     return kr_fail_memory(err, "tokens");
   if (special && !add_ids(e, &v->before)) return kr_fail_memory(err, "tokens");
   kr_bytes clean = {0};
+  const char *given = text;
   int code = n ? kr_text_clean(text, n, &clean, &text, &n, err) : KR_OK;
+  if (!code && n_spans && text != given)
+    code = kr_fail(err, KR_E_ARGUMENT, "text: is not valid UTF-8, and has spans");
+  if (!code) code = check_spans(text, n, spans, n_spans, err);
   /* places in a piece are 32 bits, and a space may come before the text */
   if (!code && n >= UINT32_MAX - 1) code = kr_fail(err, KR_E_ARGUMENT, "text: is over 4 GiB");
-  if (!code) code = encode_parts(e, &v->special, text, n, true, err);
+  if (!code) code = encode_spans(e, text, n, spans, n_spans, err);
   kr_array_free(clean.data);
   if (!code && special && !add_ids(e, &v->after)) return kr_fail_memory(err, "tokens");
   if (!code && special && v->add_eos && v->eos >= 0 && !kr_ids_add(&e->ids, v->eos))
@@ -199,10 +266,11 @@ static int encode_all(encoder *e, const char *text, size_t n, uint32_t flags, kr
   return code;
 }
 
-int kr_vocab_encode(const kr_vocab *vocab, const char *text, size_t n, uint32_t flags,
-                    int32_t **ret_ids, size_t *ret_n, kr_error *err) {
+int kr_vocab_encode_spans(const kr_vocab *vocab, const char *text, size_t n,
+                          const kr_text_span *spans, size_t n_spans, uint32_t flags,
+                          int32_t **ret_ids, size_t *ret_n, kr_error *err) {
   encoder e = {.vocab = vocab};
-  int code = encode_all(&e, text, n, flags, err);
+  int code = encode_all(&e, text, n, spans, n_spans, flags, err);
   if (!code && !e.ids.data && !(e.ids.data = kr_array_grow(NULL, 1, sizeof *e.ids.data)))
     code = kr_fail_memory(err, "tokens");
   kr_array_free(e.text.data);
@@ -215,6 +283,11 @@ int kr_vocab_encode(const kr_vocab *vocab, const char *text, size_t n, uint32_t 
   }
   *ret_ids = e.ids.data, *ret_n = e.ids.n;
   return KR_OK;
+}
+
+int kr_vocab_encode(const kr_vocab *vocab, const char *text, size_t n, uint32_t flags,
+                    int32_t **ret_ids, size_t *ret_n, kr_error *err) {
+  return kr_vocab_encode_spans(vocab, text, n, NULL, 0, flags, ret_ids, ret_n, err);
 }
 
 void kr_ids_free(int32_t *ids) {

@@ -174,14 +174,23 @@ static size_t lower(const kr_special *special, size_t low, size_t high, size_t d
   return low;
 }
 
-/* The longest entry that text starts with, or NULL. */
+/* How many bytes from at on control tokens may take. */
+static size_t control_room(kr_plain *plain, size_t at) {
+  if (plain->all) return 0;
+  while (plain->n && plain->spans->end <= plain->base + at) plain->spans++, plain->n--;
+  if (!plain->n) return SIZE_MAX;
+  size_t start = plain->spans->start;
+  return start > plain->base + at ? start - (plain->base + at) : 0;
+}
+
+/* The longest entry that text starts with, or NULL; control tokens are at most room long. */
 static const kr_special_entry *match(const kr_special *special, const uint8_t *text, size_t n,
-                                     bool control) {
+                                     size_t room) {
   const kr_special_entry *best = NULL;
   size_t low = special->first[text[0]], high = special->first[text[0] + 1];
   for (size_t depth = 1; low < high; depth++) {
     const kr_special_entry *e = &special->entries[low]; /* the shortest stands first */
-    if (e->n == depth && (control || !e->control)) best = e;
+    if (e->n == depth && (depth <= room || !e->control)) best = e;
     if (depth == n) break;
     low = lower(special, low, high, depth, text[depth]);
     high = lower(special, low, high, depth, text[depth] + 1);
@@ -230,10 +239,10 @@ static size_t strip_right(const uint8_t *text, size_t n, size_t end) {
 }
 
 bool kr_special_find(const kr_special *special, const uint8_t *text, size_t n, size_t at,
-                     size_t done, bool control, kr_match *ret_match) {
+                     size_t done, kr_plain *plain, kr_match *ret_match) {
   for (; special->n && at < n; at++) {
     if (special->first[text[at]] == special->first[text[at] + 1]) continue;
-    const kr_special_entry *e = match(special, text + at, n - at, control);
+    const kr_special_entry *e = match(special, text + at, n - at, control_room(plain, at));
     if (!e) continue;
     size_t end = at + e->n;
     if (e->flags & KR_ADDED_SINGLE_WORD && !is_single_word(text, n, at, end)) {

@@ -45,11 +45,18 @@ int kr_special_read_added(const kr_source *source, const kr_tokens *tokens, bool
                           const char *before, kr_special *special, kr_error *err);
 void kr_special_clear(kr_special *special);
 
-/* The leftmost match in text from at on, the longest of those that start there; control tells
- * whether control tokens count. What lies before done belongs to the match before. Returns false
- * when there is none. All calls for a text together are linear in it, but for the tokens' length.
- */
+/* Where control tokens are not looked for. */
+typedef struct kr_plain {
+  bool all;                  /* nowhere */
+  const kr_text_span *spans; /* nor where they reach into one of these, in order and apart */
+  size_t n;                  /* of spans; those behind what was searched are taken off */
+  size_t base;               /* place of the text among them */
+} kr_plain;
+
+/* The leftmost match in text from at on, the longest of those that start there; plain tells where
+ * control tokens count. What lies before done belongs to the match before. Returns false when there
+ * is none. All calls for a text together are linear in it, but for the tokens' length. */
 bool kr_special_find(const kr_special *special, const uint8_t *text, size_t n, size_t at,
-                     size_t done, bool control, kr_match *ret_match);
+                     size_t done, kr_plain *plain, kr_match *ret_match);
 
 #endif

@@ -20,6 +20,24 @@ static void check_round(const kr_vocab *vocab, const char *text) {
   kr_ids_free(ids);
 }
 
+static void check_spans(const kr_vocab *vocab, const char *text, const kr_text_span *spans,
+                        size_t n, const char *want) {
+  int32_t *ids;
+  size_t n_ids;
+  kr_error err = {0};
+  int code = kr_vocab_encode_spans(vocab, text, strlen(text), spans, n, 0, &ids, &n_ids, &err);
+  if (!want) {
+    g_assert_cmpint(code, ==, KR_E_ARGUMENT);
+    return;
+  }
+  g_assert_cmpint(code, ==, KR_OK);
+  GString *shown = g_string_new(NULL);
+  for (size_t i = 0; i < n_ids; i++) g_string_append_printf(shown, i ? " %d" : "%d", ids[i]);
+  g_assert_cmpstr(shown->str, ==, want);
+  g_string_free(shown, TRUE);
+  kr_ids_free(ids);
+}
+
 /* ---- byte-level BPE: bytes are 0 to 255, then: ------------------------------------------------
  */
 
@@ -72,6 +90,39 @@ static void test_special(void) {
   g_assert_cmpmem(bytes, n, "<start>", 7);
   bytes = kr_vocab_bytes(v, G_HE, 0, &n);
   g_assert_cmpmem(bytes, n, " he", 3);
+  kr_vocab_free(v);
+}
+
+/* Parts that are plain, and parts whose ids are known. */
+static void test_spans(void) {
+  kr_vocab *v = kr_made_vocab_new(&bpe);
+  static const int32_t known[] = {104, 101};
+  const char *text = "he<stop>he<stop>hehe";
+  check_spans(v, text, NULL, 0, "256 264 256 264 256 256");
+  /* any overlap counts, and what is beside is as it was */
+  static const size_t overlaps[][2] = {{2, 8}, {2, 3}, {7, 8}, {5, 5 + 1}, {0, 10}};
+  for (size_t i = 0; i < G_N_ELEMENTS(overlaps); i++) {
+    const kr_text_span plain = {overlaps[i][0], overlaps[i][1], NULL, 0};
+    check_spans(v, text, &plain, 1, "256 60 115 116 111 112 62 256 264 256 256");
+  }
+  const kr_text_span beside[] = {{0, 2, NULL, 0}, {8, 10, NULL, 0}};
+  check_spans(v, text, beside, 2, "256 264 256 264 256 256");
+  /* "he" twice, the first time as two letters; a part of ids ends the pieces before and behind it
+   */
+  const kr_text_span mixed[] = {{8, 10, known, 2}, {11, 12, NULL, 0}};
+  check_spans(v, text, mixed, 2, "256 264 104 101 60 115 116 111 112 62 256 256");
+  const kr_text_span inside = {2, 2, known, 1};
+  check_spans(v, "hello", &inside, 1, "256 104 257 111");
+  const kr_text_span end = {5, 5, known, 2};
+  check_spans(v, "hello", &end, 1, "259 104 101");
+  /* what is no span */
+  const kr_text_span behind = {3, 6, NULL, 0}, turned = {3, 2, NULL, 0}, cut = {1, 2, NULL, 0};
+  const kr_text_span crossed[] = {{0, 3, NULL, 0}, {2, 4, NULL, 0}};
+  check_spans(v, "hello", &behind, 1, NULL);
+  check_spans(v, "hello", &turned, 1, NULL);
+  check_spans(v, "é", &cut, 1, NULL);
+  check_spans(v, "hello", crossed, 2, NULL);
+  check_spans(v, "\xff", beside, 1, NULL);
   kr_vocab_free(v);
 }
 
@@ -235,6 +286,19 @@ static void test_spm(void) {
   g_assert_cmpmem(bytes, n, " hi", 3);
   bytes = kr_vocab_bytes(v, 0x41, 0, &n);
   g_assert_cmpmem(bytes, n, "A", 1);
+  kr_vocab_free(v);
+}
+
+/* No space comes between known ids and what follows them. */
+static void test_spm_spans(void) {
+  kr_vocab *v = kr_made_vocab_new(&spm);
+  static const int32_t known[] = {SP_HI};
+  const kr_text_span first = {0, 2, known, 1}, second = {2, 5, known, 1};
+  check_spans(v, "hihi</s>hi", &first, 1, "264 263 258 264");
+  check_spans(v, "hi hi", &first, 1, "264 264");
+  check_spans(v, "hi hi</s>hi", &second, 1, "264 264 258 264");
+  const kr_text_span plain = {2, 6, NULL, 0};
+  check_spans(v, "hi</s>", &plain, 1, "264 60 47 115 62");
   kr_vocab_free(v);
 }
 
@@ -402,6 +466,8 @@ int main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/vocab/bpe", test_bpe);
   g_test_add_func("/vocab/special", test_special);
+  g_test_add_func("/vocab/spans", test_spans);
+  g_test_add_func("/vocab/spm-spans", test_spm_spans);
   g_test_add_func("/vocab/find", test_find);
   g_test_add_func("/vocab/added", test_added);
   g_test_add_func("/vocab/ends", test_ends);

@@ -153,6 +153,20 @@ KR_API int kr_vocab_encode(const kr_vocab *vocab, const char *text, size_t n, ui
                            int32_t **ret_ids, size_t *ret_n, kr_error *err);
 KR_API void kr_ids_free(int32_t *ids);
 
+/* A part of a text with a rule of its own. */
+typedef struct kr_text_span {
+  size_t start, end;  /* bytes of the text */
+  const int32_t *ids; /* n_ids of them stand for the part; NULL: no control token reaches into it,
+                         what spells one is ordinary text */
+  size_t n_ids;
+} kr_text_span;
+
+/* As kr_vocab_encode of the whole text, but for n_spans parts, which stand in order and apart. The
+ * text must be valid UTF-8, and no part may cut a character. */
+KR_API int kr_vocab_encode_spans(const kr_vocab *vocab, const char *text, size_t n,
+                                 const kr_text_span *spans, size_t n_spans, uint32_t flags,
+                                 int32_t **ret_ids, size_t *ret_n, kr_error *err);
+
 /* The bytes that a token stands for; control tokens have none unless control is not 0. Borrowed,
  * not ended by a zero byte. */
 KR_API const char *kr_vocab_bytes(const kr_vocab *vocab, int32_t id, int control, size_t *ret_n);
