@@ -50,8 +50,9 @@ struct kr_pool {
   void *data;
   int64_t n, chunk;
   uint32_t n_chunks;
-  _Atomic uint64_t work; /* loop number << 32 | chunks left */
-  _Atomic uint32_t done; /* chunks of this loop that are finished */
+  _Atomic int32_t active; /* threads below this number take chunks */
+  _Atomic uint64_t work;  /* loop number << 32 | chunks left */
+  _Atomic uint32_t done;  /* chunks of this loop that are finished */
   _Atomic int32_t asleep;
   _Atomic bool caller_waits, stop;
   pthread_mutex_t lock;
@@ -77,9 +78,10 @@ static bool work_once(kr_pool *pool, int32_t number) {
   return true;
 }
 
-/* Ordered after the announcement that a thread is about to sleep, so that it is not overlooked. */
-static bool has_work(kr_pool *pool) {
-  return (uint32_t)atomic_load(&pool->work) != 0;
+/* For a worker. Ordered after the announcement that it is about to sleep, so that the work is not
+ * overlooked. */
+static bool has_work(kr_pool *pool, int32_t number) {
+  return (uint32_t)atomic_load(&pool->work) != 0 && number < atomic_load(&pool->active);
 }
 
 static void *worker_main(void *argument) {
@@ -87,14 +89,14 @@ static void *worker_main(void *argument) {
   kr_pool *pool = self->pool;
   kr_float_state_set();
   while (!atomic_load(&pool->stop)) {
-    if (work_once(pool, self->number)) continue;
+    if (has_work(pool, self->number) && work_once(pool, self->number)) continue;
     int spins = 0;
-    for (; spins < SPINS && !has_work(pool); spins++) PAUSE();
+    for (; spins < SPINS && !has_work(pool, self->number); spins++) PAUSE();
     if (spins < SPINS) continue;
     pthread_mutex_lock(&pool->lock);
     atomic_fetch_add(&pool->asleep, 1);
     atomic_thread_fence(memory_order_seq_cst);
-    while (!has_work(pool) && !atomic_load(&pool->stop))
+    while (!has_work(pool, self->number) && !atomic_load(&pool->stop))
       pthread_cond_wait(&pool->wake, &pool->lock);
     atomic_fetch_sub(&pool->asleep, 1);
     pthread_mutex_unlock(&pool->lock);
@@ -118,11 +120,12 @@ static void wait_until_done(kr_pool *pool) {
 
 void kr_pool_run(kr_pool *pool, int64_t n, int64_t grain, kr_task_fn *task, void *data) {
   if (n <= 0) return;
-  if (pool->threads == 1 || n <= grain) {
+  int32_t active = atomic_load_explicit(&pool->active, memory_order_relaxed);
+  if (active == 1 || n <= grain) {
     task(data, 0, n, 0);
     return;
   }
-  int64_t chunks = (int64_t)pool->threads * CHUNKS_PER_THREAD;
+  int64_t chunks = (int64_t)active * CHUNKS_PER_THREAD;
   int64_t chunk = (n + chunks - 1) / chunks;
   if (chunk < grain) chunk = grain;
   pool->task = task, pool->data = data, pool->n = n, pool->chunk = chunk;
@@ -164,6 +167,7 @@ int kr_pool_new(int32_t threads, kr_pool **ret_pool, kr_error *err) {
   kr_pool *pool = kr_alloc(1, sizeof *pool + (size_t)threads * sizeof(worker));
   if (!pool) return kr_fail_memory(err, "thread pool");
   pool->threads = threads;
+  atomic_init(&pool->active, threads);
   pthread_mutex_init(&pool->lock, NULL);
   pthread_cond_init(&pool->wake, NULL);
   pthread_cond_init(&pool->finished, NULL);
@@ -191,4 +195,8 @@ void kr_pool_free(kr_pool *pool) {
 
 int32_t kr_pool_threads(const kr_pool *pool) {
   return pool->threads;
+}
+
+void kr_pool_limit(kr_pool *pool, int32_t threads) {
+  atomic_store(&pool->active, threads < 1 ? 1 : threads > pool->threads ? pool->threads : threads);
 }

@@ -1,5 +1,6 @@
 /* Engines: threads, buffers, and steps over rows of many sessions. */
 #include "engine/engine.h"
+#include "base/clock.h"
 #include "base/float_state.h"
 #include <string.h>
 
@@ -28,6 +29,7 @@ static int start(kr_engine *e, const kr_engine_options *o, kr_error *err) {
   e->step = kr_alloc((size_t)e->batch, sizeof *e->step);
   if (!e->step) return kr_fail_memory(err, "rows of a step");
   int code = kr_pool_new(o->threads ? o->threads : kr_default_threads(), &e->pool, err);
+  if (!code) kr_pace_init(&e->pace, kr_pool_threads(e->pool));
   if (!code) code = kr_kv_init(&e->kv, &e->model->hp, (kr_kv_type)o->kv, o->kv_bytes, err);
   if (!code)
     code = kr_forward_init(&e->forward, e->model, kr_backends_table(e->backends), e->pool,
@@ -113,6 +115,17 @@ static int make_room(kr_session *s, kr_error *err) {
   return KR_OK;
 }
 
+/* The rows that are set up in e->step. */
+static int forward(kr_engine *e, int32_t n, float *ret_logits, kr_error *err) {
+  kr_pool_limit(e->pool, kr_pace_begin(&e->pace, n, kr_times_preempted()));
+  double before = e->forward.profile.total;
+  uint64_t state = kr_float_state_set();
+  int code = kr_forward_step(&e->forward, e->step, n, ret_logits, err);
+  kr_float_state_restore(state);
+  kr_pace_end(&e->pace, e->forward.profile.total - before, kr_times_preempted());
+  return code;
+}
+
 /* Rows first <= i < last, no more than a batch. *ret_wanted counts those that want logits. */
 static int run_batch(kr_engine *e, const kr_row *rows, size_t first, size_t last, float *ret_logits,
                      size_t *ret_wanted, kr_error *err) {
@@ -128,10 +141,7 @@ static int run_batch(kr_engine *e, const kr_row *rows, size_t first, size_t last
     wanted += rows[i].wants_logits != 0;
   }
   *ret_wanted = wanted;
-  uint64_t state = kr_float_state_set();
-  int code = kr_forward_step(&e->forward, e->step, (int32_t)(last - first), ret_logits, err);
-  kr_float_state_restore(state);
-  return code;
+  return forward(e, (int32_t)(last - first), ret_logits, err);
 }
 
 int kr_engine_step(kr_engine *e, const kr_row *rows, size_t n, float *ret_logits, kr_error *err) {

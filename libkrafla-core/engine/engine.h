@@ -2,12 +2,14 @@
 #ifndef KR_ENGINE_H
 #define KR_ENGINE_H
 
+#include "base/pace.h"
 #include "forward/forward.h"
 
 struct kr_engine {
   const kr_model *model;
   const kr_backends *backends;
   kr_pool *pool;
+  kr_pace pace; /* how many of its threads take part */
   kr_kv_cache kv;
   kr_forward forward;
   kr_step_row *step; /* [batch] */

@@ -1,17 +1,11 @@
 /* The forward pass: embedding, layers, logits. */
 #include "forward/forward.h"
+#include "base/clock.h"
 #include <string.h>
-#include <time.h>
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Adds the time since *at to *sum, and starts again. */
 static void lap(double *at, double *sum) {
-  double t = now();
+  double t = kr_seconds();
   *sum += t - *at;
   *at = t;
 }
@@ -200,7 +194,7 @@ static int run_logits(step *s, int32_t n, float *ret_logits, kr_error *err) {
 int kr_forward_step(kr_forward *f, const kr_step_row *rows, int32_t n, float *ret_logits,
                     kr_error *err) {
   step s = {.f = f, .rows = rows};
-  double start = now(), at = start;
+  double start = kr_seconds(), at = start;
   for (int32_t r = 0; r < n; r++) {
     int code = kr_rope_reach(&f->rope, rows[r].position, err);
     if (code) return code;

@@ -76,6 +76,28 @@ static void test_sleep(void) {
   kr_pool_free(pool);
 }
 
+static void who_task(void *data, int64_t first, int64_t last, int32_t worker) {
+  tally *t = data;
+  (void)first, (void)last;
+  if (worker >= t->threads) atomic_fetch_add(&t->bad, 1);
+  g_usleep(20); /* so that others get their share */
+}
+
+/* A lower limit leaves threads out, but for one chunk that each may be about to take. */
+static void test_limit(void) {
+  kr_pool *pool = start(4);
+  static const int32_t limits[] = {4, 2, 1, 3, 9, 0, 4};
+  for (int repeat = 0; repeat < 20; repeat++)
+    for (size_t i = 0; i < G_N_ELEMENTS(limits); i++) {
+      tally t = {.threads = CLAMP(limits[i], 1, 4)};
+      kr_pool_limit(pool, limits[i]);
+      kr_pool_run(pool, 64, 1, who_task, &t);
+      g_assert_cmpint(atomic_load(&t.bad), <=, t.threads == 1 ? 0 : 4 - t.threads);
+      check_loop(pool, 64, 1);
+    }
+  kr_pool_free(pool);
+}
+
 typedef struct outer {
   kr_pool *inner;
   atomic_llong sum;
@@ -149,6 +171,7 @@ int main(int argc, char **argv) {
     g_test_add_data_func(tiny, GINT_TO_POINTER(threads[i]), test_tiny_loops);
   }
   g_test_add_func("/pool/sleep", test_sleep);
+  g_test_add_func("/pool/limit", test_limit);
   g_test_add_func("/pool/nested", test_nested);
 #if defined(__SSE2__)
   g_test_add_func("/pool/float-state", test_float_state);
