@@ -208,18 +208,30 @@ def check_library_changes_are_seen():
         yield f'a new function should be allowed:\n{found}'
 
 
+def library_difference(include):
+    """What the library has otherwise than a krafla.h says. abidiff 2.2 sees some changes only among the
+    harmless ones, of which it finds too many unless it is told which types are public; and then it
+    overlooks others."""
+    made = compiled(stubs(text_of(include, 'krafla.h')), include)
+    return difference(made, library) + difference(
+        made, library, '--harmless', '--drop-private-types', '--headers-dir1', include,
+        '--headers-dir2', current)
+
+
 def check_library():
     """The library itself, not what its header says."""
-    old = frozen('library-0')
-    found = difference(compiled(stubs(text_of(old, 'krafla.h')), old), library,
-                       '--drop-private-types', '--headers-dir1', old, '--headers-dir2', current)
+    found = library_difference(frozen('library-0'))
     if found:
         yield f'programs built with the frozen krafla.h would break:\n{found}'
-    # it is looked at with what is needed to see: one frozen otherwise differs
-    other = changed('krafla.h', r'  int32_t top_k;', '  float top_k;')
-    if not difference(compiled(stubs(text_of(other, 'krafla.h')), other), library,
-                      '--drop-private-types', '--headers-dir1', other, '--headers-dir2', current):
-        yield 'a changed member was not found: was the library built with -g?'
+    # it is looked at with what is needed to see: headers that say otherwise differ
+    bad = {
+        'a member of another type': (r'  int32_t top_k;', '  float top_k;'),
+        'a longer struct': (r'  int32_t top_k;', '  int32_t more, top_k;'),
+        'another result': (r'KR_API int32_t kr_default_threads', 'KR_API int64_t kr_default_threads'),
+    }
+    for name, (pattern, replacement) in bad.items():
+        if not library_difference(changed('krafla.h', pattern, replacement)):
+            yield f'{name} was not found: was the library built with -g?'
 
 
 def main():
