@@ -194,7 +194,10 @@ static const uint8_t *value_end(const uint8_t *at) {
     case '}':
       depth--, at++;
       break;
-    case ' ':
+    case ' ': /* of texts for people, most bytes are this */
+      do at++;
+      while (*at == ' ');
+      break;
     case '\n':
     case '\r':
     case '\t':

@@ -41,101 +41,115 @@ static int refuse(uint64_t i, kr_text text, const char *what, kr_error *err) {
                  kr_printable(shown, sizeof shown, text.data, text.n), what);
 }
 
-/* A merge "LEFT RIGHT" on its way into the table. The bytes of both stand together. */
+/* A part of a merge, or what both make, on its way to the token that it is. */
+typedef struct part {
+  const uint8_t *bytes;
+  size_t n;
+  bool raw;
+  uint32_t hash;
+  int32_t id;
+} part;
+
+enum { LEFT, RIGHT, WHOLE, N_PARTS };
+
 typedef struct merge {
-  kr_text text;
-  uint8_t *bytes;
-  size_t n_left, n_right; /* of bytes */
-  size_t space;           /* where it is in text */
-  bool raw_left, raw_right;
-  uint32_t hash_left, hash_right;
-  int32_t left, right, id;
+  kr_text text;  /* "LEFT RIGHT" */
+  uint8_t *room; /* for as many bytes: those of the left part, those of the right behind them */
+  part part[N_PARTS];
 } merge;
 
 /* First step: cuts the text in two. */
 static int parse(const kr_tokens *t, uint64_t i, kr_text text, uint8_t *room, merge *ret_merge,
                  kr_error *err) {
   const char *space = text.n > 1 ? memchr(text.data + 1, ' ', text.n - 1) : NULL;
-  size_t left = space ? (size_t)(space - text.data) : 0;
-  if (!space || left + 1 == text.n) return refuse(i, text, "is not two tokens", err);
+  size_t at = space ? (size_t)(space - text.data) : 0, n = text.n - at - 1;
+  if (!space || !n) return refuse(i, text, "is not two tokens", err);
   merge *m = ret_merge;
-  *m = (merge){.text = text, .bytes = room, .space = left};
+  m->text = text, m->room = room;
   const uint8_t *s = (const uint8_t *)text.data;
-  m->n_left = kr_spelling_read(t->spelling, s, left, room, &m->raw_left);
-  m->n_right = kr_spelling_read(t->spelling, s + left + 1, text.n - left - 1, room + m->n_left,
-                                &m->raw_right);
-  m->hash_left = kr_tokens_hash(t, room, m->n_left, m->raw_left);
-  m->hash_right = kr_tokens_hash(t, room + m->n_left, m->n_right, m->raw_right);
+  part *left = &m->part[LEFT], *right = &m->part[RIGHT], *whole = &m->part[WHOLE];
+  left->bytes = room;
+  left->n = kr_spelling_read(t->spelling, s, at, room, &left->raw);
+  right->bytes = room + left->n;
+  right->n = kr_spelling_read(t->spelling, s + at + 1, n, room + left->n, &right->raw);
+  left->hash = kr_tokens_hash(t, left->bytes, left->n, left->raw);
+  right->hash = kr_tokens_hash(t, right->bytes, right->n, right->raw);
+  *whole = (part){.bytes = room, .n = left->n + right->n, .raw = left->raw || right->raw};
   return KR_OK;
 }
 
-/* Second step: finds the tokens. guess is where the result probably stands in the vocabulary: right
- * behind that of the merge before. */
-static int resolve(const kr_tokens *t, uint64_t i, int32_t guess, merge *m, kr_error *err) {
-  uint8_t *right = m->bytes + m->n_left;
-  m->left = kr_tokens_find_hashed(t, m->bytes, m->n_left, m->raw_left, m->hash_left);
-  m->right = kr_tokens_find_hashed(t, right, m->n_right, m->raw_right, m->hash_right);
-  if (m->left < 0 || m->right < 0)
-    return refuse(i, m->text, "names a token that is not there", err);
-  size_t n = m->n_left + m->n_right;
-  bool raw = m->raw_left || m->raw_right;
-  if (raw) { /* then the whole is raw */
-    n = m->text.n - 1;
-    memcpy(m->bytes, m->text.data, m->space);
-    memcpy(m->bytes + m->space, m->text.data + m->space + 1, n - m->space);
+/* A whole with a raw part is raw, so it is spelled as the text is; then the parts' bytes are not
+ * needed any more. */
+static void join_raw(merge *m) {
+  const char *space = memchr(m->text.data + 1, ' ', m->text.n - 1);
+  size_t left = (size_t)(space - m->text.data), n = m->text.n - 1;
+  memcpy(m->room, m->text.data, left);
+  memcpy(m->room + left, space + 1, n - left);
+  m->part[WHOLE].n = n;
+}
+
+static int find(const kr_tokens *t, uint64_t i, merge *m, kr_error *err) {
+  for (int k = 0; k < N_PARTS; k++) {
+    part *p = &m->part[k];
+    bool joined = k == WHOLE && p->raw;
+    if (joined) join_raw(m);
+    p->id = joined ? kr_tokens_find(t, p->bytes, p->n, true)
+                   : kr_tokens_find_hashed(t, p->bytes, p->n, p->raw, p->hash);
+    if (p->id < 0)
+      return refuse(
+          i, m->text,
+          k == WHOLE ? "makes a token that is not there" : "names a token that is not there", err);
   }
-  m->id = -1;
-  if (!raw && !t->doubles && guess < t->n) {
-    size_t n_guess;
-    const uint8_t *bytes = kr_tokens_bytes(t, guess, &n_guess);
-    if (n_guess == n && !t->raw[guess] && !memcmp(bytes, m->bytes, n)) m->id = guess;
-  }
-  if (m->id < 0) m->id = kr_tokens_find(t, m->bytes, n, raw);
-  return m->id < 0 ? refuse(i, m->text, "makes a token that is not there", err) : KR_OK;
+  return KR_OK;
 }
 
 /* Reads merges [n] at most BLOCK, the first of which is merge i, step by step for all of them: the
- * places in memory that a step needs are fetched while the step before works on the others. */
+ * places in memory that a step needs are fetched while the step before works on the others. room
+ * has the bytes of all texts. */
 static int read_block(const kr_tokens *tokens, uint64_t i, const kr_text *texts, size_t n,
-                      uint8_t *room, int32_t *last, kr_bpe *bpe, kr_error *err) {
+                      uint8_t *room, kr_bpe *bpe, kr_error *err) {
   merge merges[BLOCK];
   int code = KR_OK;
   for (size_t k = 0; !code && k < n; k++) {
     code = parse(tokens, i + k, texts[k], room, &merges[k], err);
     room += texts[k].n;
   }
-  for (size_t k = 0; !code && k < n; k++) {
-    code = resolve(tokens, i + k, *last + 1, &merges[k], err);
-    if (code) break;
-    *last = merges[k].id;
-    __builtin_prefetch(&bpe->slots[place(bpe, merges[k].left, merges[k].right)], 1);
+  if (code) return code;
+  for (size_t k = 0; k < n; k++) { /* the bytes of both parts stand together */
+    part *whole = &merges[k].part[WHOLE];
+    whole->hash = kr_tokens_hash(tokens, whole->bytes, whole->n, whole->raw);
+  }
+  for (size_t k = 0; k < n; k++)
+    for (int p = 0; p < N_PARTS; p++)
+      merges[k].part[p].id = kr_tokens_guess(tokens, merges[k].part[p].hash);
+  for (size_t k = 0; k < n; k++)
+    for (int p = 0; p < N_PARTS; p++) kr_tokens_fetch(tokens, merges[k].part[p].id);
+  for (size_t k = 0; k < n; k++) {
+    part *p = merges[k].part;
+    if ((code = find(tokens, i + k, &merges[k], err))) return code;
+    __builtin_prefetch(&bpe->slots[place(bpe, p[LEFT].id, p[RIGHT].id)], 1);
   }
   /* of a pair that is listed twice the last counts, as in the reference */
-  for (size_t k = 0; !code && k < n; k++) {
-    merge *m = &merges[k];
-    *slot_of(bpe, m->left, m->right) = (kr_bpe_slot){m->left, m->right, {(uint32_t)(i + k), m->id}};
+  for (size_t k = 0; k < n; k++) {
+    int32_t left = merges[k].part[LEFT].id, right = merges[k].part[RIGHT].id;
+    kr_pair pair = {(uint32_t)(i + k), merges[k].part[WHOLE].id};
+    *slot_of(bpe, left, right) = (kr_bpe_slot){left, right, pair};
   }
-  return code;
+  return KR_OK;
 }
 
-/* Calls read_block for all merges; with room NULL it only finds out how many bytes of room the
- * largest block needs. */
-static int read_blocks(const kr_value *value, const kr_tokens *tokens, uint8_t *room,
-                       size_t *ret_room, kr_bpe *bpe, kr_error *err) {
+static int read_blocks(const kr_value *value, const kr_tokens *tokens, kr_bytes *room, kr_bpe *bpe,
+                       kr_error *err) {
   kr_text texts[BLOCK];
-  size_t at = 0, bytes = 0;
-  int32_t last = -1;
+  size_t at = 0, bytes = 0, n = 0;
   int code = KR_OK;
   for (uint64_t i = 0; !code && i < value->n; i++) {
-    size_t k = (size_t)(i % BLOCK);
-    if (!kr_value_next(value, &at, &texts[k])) break;
-    bytes += texts[k].n;
-    if (k + 1 < BLOCK && i + 1 < value->n) continue;
-    if (room)
-      code = read_block(tokens, i - k, texts, k + 1, room, &last, bpe, err);
-    else if (bytes > *ret_room)
-      *ret_room = bytes;
-    bytes = 0;
+    if (!kr_value_next(value, &at, &texts[n])) break;
+    bytes += texts[n++].n; /* no more than the file has */
+    if (n < BLOCK && i + 1 < value->n) continue;
+    if (!kr_bytes_reserve(room, bytes)) return kr_fail_memory(err, "merges");
+    code = read_block(tokens, i + 1 - n, texts, n, (uint8_t *)room->data, bpe, err);
+    bytes = n = 0;
   }
   return code;
 }
@@ -148,19 +162,15 @@ int kr_bpe_read(const kr_source *source, const kr_tokens *tokens, kr_bpe *bpe, k
   if (value->n >= INT32_MAX)
     return kr_fail(err, KR_E_UNSUPPORTED, KEY ": has %llu merges, which is too many",
                    (unsigned long long)value->n);
-  size_t n_room = 0, slots = 16;
-  (void)read_blocks(value, tokens, NULL, &n_room, bpe, err);
+  size_t slots = 16;
   while (slots < 2 * (size_t)value->n) slots *= 2;
   bpe->slots = kr_array_grow(NULL, slots, sizeof *bpe->slots);
-  uint8_t *room = kr_alloc(n_room, 1);
-  if (!bpe->slots || !room) {
-    kr_free(room);
-    return kr_fail_memory(err, "merges");
-  }
+  if (!bpe->slots) return kr_fail_memory(err, "merges");
   bpe->mask = slots - 1;
   for (size_t i = 0; i < slots; i++) bpe->slots[i] = (kr_bpe_slot){0, 0, {KR_PAIR_NONE, -1}};
-  code = read_blocks(value, tokens, room, &n_room, bpe, err);
-  kr_free(room);
+  kr_bytes room = {0};
+  code = read_blocks(value, tokens, &room, bpe, err);
+  kr_array_free(room.data);
   return code;
 }
 

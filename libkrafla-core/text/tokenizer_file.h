@@ -19,7 +19,11 @@ typedef struct kr_pipeline {
   size_t n_before, n_after;
 } kr_pipeline;
 
-/* root: the whole file. Refuses by name what is not known. */
-int kr_pipeline_read(kr_json_value root, kr_pipeline *ret_pipeline, kr_error *err);
+/* The members of the file that a pipeline is read from, in this order; absent ones have at NULL. */
+enum { KR_PRE_TOKENIZER, KR_NORMALIZER, KR_DECODER, KR_POST_PROCESSOR, KR_N_STEPS };
+
+/* Refuses by name what is not known. */
+int kr_pipeline_read(const kr_json_value steps[KR_N_STEPS], kr_pipeline *ret_pipeline,
+                     kr_error *err);
 
 #endif

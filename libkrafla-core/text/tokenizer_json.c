@@ -61,7 +61,8 @@ static bool is_empty(kr_json_value value) {
 
 enum { TYPE, VOCAB, MERGES, UNK, PREFIX, SUFFIX, FUSE, FALLBACK, IGNORE, DROPOUT, N_MEMBERS };
 
-static int read_model(reader *r, kr_json_value model) {
+/* Large objects are walked as seldom as can be: their members are found once. */
+static int find_model(const reader *r, kr_json_value model, kr_json_value m[N_MEMBERS]) {
   static const char *const names[N_MEMBERS] = {"type",
                                                "vocab",
                                                "merges",
@@ -72,17 +73,21 @@ static int read_model(reader *r, kr_json_value model) {
                                                "byte_fallback",
                                                "ignore_merges",
                                                "dropout"};
-  kr_json_value m[N_MEMBERS];
   int code = expect(r, model, KR_JSON_OBJECT, "model");
   if (code) return code;
   kr_json_members(model, names, N_MEMBERS, m);
-  if (m[TYPE].at && !kr_json_equals(m[TYPE], "BPE")) {
-    kr_text type = {"?", 1};
-    if (kr_json_type_of(m[TYPE]) == KR_JSON_STRING) type = text_of(r, m[TYPE]);
-    return fail_text(r, KR_E_UNSUPPORTED, "model.type", type, "is not supported, only BPE is");
-  }
-  if ((code = expect(r, m[VOCAB], KR_JSON_OBJECT, "model.vocab"))) return code;
-  if ((code = expect(r, m[MERGES], KR_JSON_ARRAY, "model.merges"))) return code;
+  if (!m[TYPE].at || kr_json_equals(m[TYPE], "BPE")) return KR_OK;
+  char room[64];
+  kr_text type = {"?", 1};
+  if (kr_json_type_of(m[TYPE]) == KR_JSON_STRING && kr_json_string_size(m[TYPE]) <= sizeof room)
+    type = kr_json_string(m[TYPE], room);
+  return fail_text(r, KR_E_UNSUPPORTED, "model.type", type, "is not supported, only BPE is");
+}
+
+static int read_model(reader *r, const kr_json_value m[N_MEMBERS]) {
+  int code = expect(r, m[VOCAB], KR_JSON_OBJECT, "model.vocab");
+  if (!code) code = expect(r, m[MERGES], KR_JSON_ARRAY, "model.merges");
+  if (code) return code;
   if (!is_empty(m[PREFIX]) || !is_empty(m[SUFFIX]))
     return kr_fail(r->err, KR_E_UNSUPPORTED,
                    "model: a continuing_subword_prefix or end_of_word_suffix is not supported");
@@ -339,20 +344,26 @@ static int write_all(reader *r, kr_gguf_build *build) {
   return write_merges(r, build);
 }
 
+enum { ADDED = KR_N_STEPS, MODEL, N_PARTS };
+
 static int read_all(reader *r, kr_json_value root, kr_gguf_build *build) {
-  static const char *const names[] = {"model", "added_tokens"};
-  kr_json_value parts[2];
+  static const char *const names[N_PARTS] = {[KR_PRE_TOKENIZER] = "pre_tokenizer",
+                                             [KR_NORMALIZER] = "normalizer",
+                                             [KR_DECODER] = "decoder",
+                                             [KR_POST_PROCESSOR] = "post_processor",
+                                             [ADDED] = "added_tokens",
+                                             [MODEL] = "model"};
+  kr_json_value parts[N_PARTS], model[N_MEMBERS];
   int code = expect(r, root, KR_JSON_OBJECT, "the text");
   if (code) return code;
-  kr_json_members(root, names, 2, parts);
-  if (!parts[0].at)
+  kr_json_members(root, names, N_PARTS, parts);
+  if (!parts[MODEL].at)
     return kr_fail(r->err, KR_E_FORMAT, "model: is missing; this is no tokenizer.json");
-  kr_json_value type = kr_json_member(parts[0], "type");
-  bool bpe = !type.at || kr_json_equals(type, "BPE");
-  if (bpe) code = kr_pipeline_read(root, &r->pipeline, r->err);
-  if (!code) code = read_model(r, parts[0]);
-  if (!code) code = count_tokens(r, parts[1]);
-  if (!code) code = read_added(r, parts[1]);
+  code = find_model(r, parts[MODEL], model);
+  if (!code) code = kr_pipeline_read(parts, &r->pipeline, r->err);
+  if (!code) code = read_model(r, model);
+  if (!code) code = count_tokens(r, parts[ADDED]);
+  if (!code) code = read_added(r, parts[ADDED]);
   if (!code) code = read_vocab(r);
   if (!code) code = place_added(r);
   if (code) return code;

@@ -178,9 +178,9 @@ static int read_metaspace(const items *list, kr_pipeline *p, kr_error *err) {
   return KR_OK;
 }
 
-static int read_pre_tokenizer(kr_json_value root, kr_pipeline *p, kr_error *err) {
+static int read_pre_tokenizer(kr_json_value value, kr_pipeline *p, kr_error *err) {
   items list = {.what = "pre_tokenizer"};
-  int code = flatten(&list, kr_json_member(root, "pre_tokenizer"), "pretokenizers", 0, err);
+  int code = flatten(&list, value, "pretokenizers", 0, err);
   if (code || !list.n) return code;
   if (is(&list, list.n - 1, "ByteLevel")) return read_byte_level(&list, p, err);
   if (is(&list, 0, "Metaspace") && list.n == 1) return read_metaspace(&list, p, err);
@@ -199,9 +199,9 @@ static bool replaces(kr_json_value item, const char *from, const char *to) {
   return says(kr_json_member(item, "pattern"), "String", from) && says(item, "content", to);
 }
 
-static int read_normalizer(kr_json_value root, kr_pipeline *p, kr_error *err) {
+static int read_normalizer(kr_json_value value, kr_pipeline *p, kr_error *err) {
   items list = {.what = "normalizer"};
-  int code = flatten(&list, kr_json_member(root, "normalizer"), "normalizers", 0, err);
+  int code = flatten(&list, value, "normalizers", 0, err);
   if (code) return code;
   if (p->pre) {
     for (size_t i = 0; i < list.n; i++)
@@ -220,9 +220,9 @@ static int read_normalizer(kr_json_value root, kr_pipeline *p, kr_error *err) {
                  "\" for spaces, which is all that is supported");
 }
 
-static int read_decoder(kr_json_value root, kr_pipeline *p, kr_error *err) {
+static int read_decoder(kr_json_value value, kr_pipeline *p, kr_error *err) {
   items list = {.what = "decoder"};
-  int code = flatten(&list, kr_json_member(root, "decoder"), "decoders", 0, err);
+  int code = flatten(&list, value, "decoders", 0, err);
   if (code) return code;
   if (!list.n) return kr_fail(err, KR_E_UNSUPPORTED, "decoder: none is not supported");
   if (p->pre) {
@@ -299,9 +299,9 @@ static int add_pair(kr_json_value pair, kr_json_value *ids, size_t *n, kr_error 
   return add_id(last, ids, n, err);
 }
 
-static int read_post_processor(kr_json_value root, kr_pipeline *p, kr_error *err) {
+static int read_post_processor(kr_json_value value, kr_pipeline *p, kr_error *err) {
   items list = {.what = "post_processor"};
-  int code = flatten(&list, kr_json_member(root, "post_processor"), "processors", 0, err);
+  int code = flatten(&list, value, "processors", 0, err);
   bool found = false;
   for (size_t i = 0; !code && i < list.n; i++) {
     if (is(&list, i, "ByteLevel")) continue; /* moves offsets alone */
@@ -316,11 +316,12 @@ static int read_post_processor(kr_json_value root, kr_pipeline *p, kr_error *err
   return code;
 }
 
-int kr_pipeline_read(kr_json_value root, kr_pipeline *ret_pipeline, kr_error *err) {
+int kr_pipeline_read(const kr_json_value steps[KR_N_STEPS], kr_pipeline *ret_pipeline,
+                     kr_error *err) {
   kr_pipeline *p = ret_pipeline;
   *p = (kr_pipeline){.prefix = "none"};
-  int code = read_pre_tokenizer(root, p, err);
-  if (!code) code = read_normalizer(root, p, err);
-  if (!code) code = read_decoder(root, p, err);
-  return code ? code : read_post_processor(root, p, err);
+  int code = read_pre_tokenizer(steps[KR_PRE_TOKENIZER], p, err);
+  if (!code) code = read_normalizer(steps[KR_NORMALIZER], p, err);
+  if (!code) code = read_decoder(steps[KR_DECODER], p, err);
+  return code ? code : read_post_processor(steps[KR_POST_PROCESSOR], p, err);
 }

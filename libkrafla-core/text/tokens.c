@@ -129,6 +129,22 @@ uint32_t kr_tokens_hash(const kr_tokens *tokens, const uint8_t *bytes, size_t n,
   return hash;
 }
 
+int32_t kr_tokens_guess(const kr_tokens *tokens, uint32_t hash) {
+  const kr_token_slot *slot;
+  for (size_t i = hash & tokens->mask;; i = (i + 1) & tokens->mask) {
+    slot = &tokens->slots[i];
+    if (!slot->id || slot->hash == hash) break;
+  }
+  if (!slot->id) return -1;
+  __builtin_prefetch(&tokens->at[slot->id - 1]);
+  __builtin_prefetch(&tokens->raw[slot->id - 1]);
+  return (int32_t)slot->id - 1;
+}
+
+void kr_tokens_fetch(const kr_tokens *tokens, int32_t guess) {
+  if (guess >= 0) __builtin_prefetch(tokens->bytes + tokens->at[guess]);
+}
+
 int32_t kr_tokens_find_hashed(const kr_tokens *tokens, const uint8_t *bytes, size_t n, bool raw,
                               uint32_t hash) {
   if (!n || n > tokens->longest) return -1;

@@ -48,8 +48,11 @@ void kr_tokens_clear(kr_tokens *tokens);
  * and those that are not. Byte tokens of SentencePiece are not found so. */
 int32_t kr_tokens_find(const kr_tokens *tokens, const uint8_t *bytes, size_t n, bool raw);
 
-/* The same in two steps, between which other work hides the wait for memory. */
+/* The same in steps, in this order, between which the same step for other tokens hides the wait for
+ * memory. The two in the middle may be left out. */
 uint32_t kr_tokens_hash(const kr_tokens *tokens, const uint8_t *bytes, size_t n, bool raw);
+int32_t kr_tokens_guess(const kr_tokens *tokens, uint32_t hash); /* or -1: it is no token */
+void kr_tokens_fetch(const kr_tokens *tokens, int32_t guess);
 int32_t kr_tokens_find_hashed(const kr_tokens *tokens, const uint8_t *bytes, size_t n, bool raw,
                               uint32_t hash);
 
