@@ -111,8 +111,10 @@
 
 .macro tile name, packed, columns
   .globl \name
+#if defined(__ELF__)
   .hidden \name
   .type \name, @function
+#endif
   .p2align 5
 \name:
   .cfi_startproc
@@ -163,7 +165,9 @@
   .cfi_def_cfa_offset 8
   ret
   .cfi_endproc
+#if defined(__ELF__)
   .size \name, . - \name
+#endif
 .endm
 
   .irp columns, 1, 2, 3, 4
@@ -171,4 +175,6 @@
   tile kr_avx2_asm_packed_\columns, 1, \columns
   .endr
 
+#if defined(__ELF__)
   .section .note.GNU-stack, "", @progbits
+#endif

@@ -45,7 +45,13 @@ _Static_assert(offsetof(kr_asm_tile, q) == KR_ASM_Q && offsetof(kr_asm_tile, d) 
                    offsetof(kr_asm_tile, k) == KR_ASM_K && offsetof(kr_asm_tile, ldy) == KR_ASM_LDY,
                "kr_asm_tile");
 
-typedef void kr_asm_tile_fn(const kr_asm_tile *t);
+#if defined(_WIN32) /* whose own calls differ */
+#define KR_ASM_CALLS __attribute__((sysv_abi))
+#else
+#define KR_ASM_CALLS
+#endif
+
+typedef void KR_ASM_CALLS kr_asm_tile_fn(const kr_asm_tile *t);
 
 /* Of 1, 2, 3 and 4 columns. */
 kr_asm_tile_fn kr_avx2_asm_slab_1, kr_avx2_asm_slab_2, kr_avx2_asm_slab_3, kr_avx2_asm_slab_4;

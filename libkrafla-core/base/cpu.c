@@ -3,6 +3,7 @@
  * Sources   Intel SDM volume 2A, CPUID, and volume 1, 13.2-13.3 (XGETBV); Linux asm/hwcap.h. */
 #include "base/cpu.h"
 #include "base/error.h"
+#include "base/system.h"
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -149,7 +150,8 @@ static bool listed(const char *list, const char *word) {
 }
 
 static bool usable(const char *word) {
-  if (listed(secure_getenv("KRAFLA_CPU_MASK"), word)) return false;
+  char room[KR_PATH_BYTES];
+  if (listed(kr_environment("KRAFLA_CPU_MASK", room), word)) return false;
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (!strcmp(known[i].name, word)) return present(&known[i]);
   feature raw;

@@ -5,7 +5,10 @@
 #include <krafla/krafla.h>
 #include <stdarg.h>
 
-#if defined(__GNUC__)
+#if defined(__MINGW32__) /* whose printf is the compiler's own by default, Microsoft's */
+#define KR_PRINTF(text, first) __attribute__((format(gnu_printf, text, first)))
+#define KR_CHECKED             __attribute__((warn_unused_result))
+#elif defined(__GNUC__)
 #define KR_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #define KR_CHECKED             __attribute__((warn_unused_result))
 #else

@@ -1,8 +1,7 @@
 /* The backends of this machine: built-in ones and plug-ins, ranked, capped by an ISA if one is
  * asked for, and layered so that of those in use the highest ranking that has a kernel gives it. */
-#include "dispatch/dispatch.h"
+#include "dispatch/files.h"
 #include "krafla_config.h"
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -34,10 +33,10 @@ static bool add_builtin(kr_backends *all) {
 }
 
 /* "backend-avx2.so" gives "avx2" in name. */
-static bool plugin_name(const char *file, char name[NAME_MAX + 1]) {
+static bool plugin_name(const char *file, char name[KR_FILE_NAME_BYTES]) {
   static const char prefix[] = "backend-", suffix[] = KR_PLUGIN_SUFFIX;
   size_t n = strlen(file), head = sizeof prefix - 1, tail = sizeof suffix - 1;
-  if (n <= head + tail || n > NAME_MAX || memcmp(file, prefix, head) ||
+  if (n <= head + tail || n >= KR_FILE_NAME_BYTES || memcmp(file, prefix, head) ||
       memcmp(file + n - tail, suffix, tail))
     return false;
   n -= head + tail;
@@ -46,10 +45,12 @@ static bool plugin_name(const char *file, char name[NAME_MAX + 1]) {
   return true;
 }
 
-static bool add_plugin(kr_backends *all, const char *folder, const char *file) {
-  char name[NAME_MAX + 1], path[PATH_MAX], real[PATH_MAX];
+static bool add_plugin(void *data, const char *folder, const char *file) {
+  kr_backends *all = data;
+  char name[KR_FILE_NAME_BYTES], path[KR_PATH_BYTES], real[KR_PATH_BYTES];
   if (!plugin_name(file, name)) return true;
-  if (snprintf(path, sizeof path, "%s/%s", folder, file) >= (int)sizeof path) return true;
+  if (snprintf(path, sizeof path, "%s%c%s", folder, KR_SEPARATOR, file) >= (int)sizeof path)
+    return true;
   for (size_t i = 0; i < all->n; i++)
     if (all->found[i].descriptor && !strcmp(all->found[i].name, name) && !*all->found[i].path) {
       kr_found *twin = add(all, name, path);
@@ -59,9 +60,9 @@ static bool add_plugin(kr_backends *all, const char *folder, const char *file) {
   kr_found *found = add(all, name, path);
   if (!found) return false;
   size_t n = strlen(folder);
-  if (!realpath(path, real))
+  if (!kr_path_real(path, real))
     snprintf(found->reason, sizeof found->reason, "cannot be read: %s", strerror(errno));
-  else if (strncmp(real, folder, n) || real[n] != '/')
+  else if (strncmp(real, folder, n) || real[n] != KR_SEPARATOR)
     snprintf(found->reason, sizeof found->reason, "is a link to outside of its directory");
   else
     kr_plugin_open(path, name, found);
@@ -70,25 +71,18 @@ static bool add_plugin(kr_backends *all, const char *folder, const char *file) {
 
 /* The directory itself, when it cannot be searched, is reported in a line of its own. */
 static bool search(kr_backends *all, const char *wanted) {
-  char folder[PATH_MAX], reason[KR_REASON_BYTES] = "";
-  if (*wanted != '/')
+  char folder[KR_PATH_BYTES], reason[KR_REASON_BYTES] = "";
+  if (!kr_path_is_absolute(wanted))
     snprintf(reason, sizeof reason, "backend directory is not an absolute path");
-  else if (!realpath(wanted, folder))
+  else if (!kr_path_real(wanted, folder))
     snprintf(reason, sizeof reason, "backend directory: %s", strerror(errno));
-  else
-    kr_trusted(folder, true, reason);
-  DIR *dir = *reason ? NULL : opendir(folder);
-  if (!dir) {
-    kr_found *found = add(all, wanted, wanted);
-    if (!found) return false;
-    snprintf(found->reason, sizeof found->reason, "%s", *reason ? reason : strerror(errno));
+  else if (kr_trusted(folder, true, reason) && kr_each_file(folder, add_plugin, all, reason))
     return true;
-  }
-  bool ok = true;
-  for (struct dirent *entry; ok && (entry = readdir(dir));)
-    ok = add_plugin(all, folder, entry->d_name);
-  closedir(dir);
-  return ok || all->n == MAX_BACKENDS;
+  if (!*reason) return all->n == MAX_BACKENDS; /* else memory is gone */
+  kr_found *found = add(all, wanted, wanted);
+  if (!found) return false;
+  snprintf(found->reason, sizeof found->reason, "%s", reason);
+  return true;
 }
 
 /* Usable ones by rank, highest first; then skipped ones; by name where that is equal. */
@@ -99,10 +93,10 @@ static int compare(const void *a, const void *b) {
 }
 
 /* The ISA asked for, or "". */
-static const char *asked_for(const kr_backends_options *options) {
+static const char *asked_for(const kr_backends_options *options, char room[KR_PATH_BYTES]) {
   const char *isa = options ? options->isa : NULL;
-  if (!isa) isa = secure_getenv("KRAFLA_ISA");
-  if (!isa) isa = secure_getenv("ISA_LM_ISA");
+  if (!isa) isa = kr_environment("KRAFLA_ISA", room);
+  if (!isa) isa = kr_environment("ISA_LM_ISA", room);
   return isa ? isa : "";
 }
 
@@ -167,7 +161,8 @@ static void describe(kr_backends *all, int cap, const char *isa) {
 
 static int fill(kr_backends *all, const kr_backends_options *options, kr_error *err) {
   int cap;
-  const char *isa = asked_for(options);
+  char room[KR_PATH_BYTES];
+  const char *isa = asked_for(options, room);
   all->found = kr_alloc(MAX_BACKENDS, sizeof *all->found);
   all->owners = kr_alloc(kr_kernel_count(), sizeof *all->owners);
   char *folder = kr_plugin_directory(options ? options->directory : NULL);

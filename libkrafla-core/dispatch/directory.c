@@ -1,37 +1,31 @@
 /* Where backends are looked for. Never the working directory. */
-#include "dispatch/dispatch.h"
+#include "dispatch/files.h"
 #include "krafla_config.h"
-#include <dlfcn.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-/* folder + suffix, if that is a directory. Own, or NULL. */
+/* folder + suffix, if that is there. Own, or NULL. */
 static char *existing(const char *folder, size_t n, const char *suffix) {
-  char path[PATH_MAX];
+  char path[KR_PATH_BYTES];
   if (snprintf(path, sizeof path, "%.*s%s", (int)n, folder, suffix) >= (int)sizeof path)
     return NULL;
-  return access(path, X_OK) ? NULL : kr_strdup(path);
+  return kr_path_exists(path) ? kr_strdup(path) : NULL;
 }
 
 /* An installed tree may have been moved: the backends' place is known from the library's, or, when
- * the core is linked statically, from the program's. Of a program the linker knows only argv[0],
- * and a relative name must not be looked up in the working directory. */
+ * the core is linked statically, from the program's. */
 static char *beside_this_code(void) {
-  Dl_info info;
-  char self[PATH_MAX];
-  if (!dladdr((const void *)&kr_builtin_backends, &info) || !info.dli_fname) return NULL;
-  if (!realpath(*info.dli_fname == '/' ? info.dli_fname : "/proc/self/exe", self)) return NULL;
-  const char *slash = strrchr(self, '/');
-  size_t n = slash ? (size_t)(slash - self) : 0;
+  char self[KR_PATH_BYTES];
+  if (!kr_own_path(self)) return NULL;
+  const char *name = kr_path_name(self);
+  size_t n = name > self ? (size_t)(name - self) - 1 : 0;
   char *path = existing(self, n, "/" KR_PLUGIN_SUBDIR);
   return path ? path : existing(self, n, "/../" KR_LIBDIR "/" KR_PLUGIN_SUBDIR);
 }
 
 char *kr_plugin_directory(const char *wanted) {
-  if (!wanted) wanted = secure_getenv("KRAFLA_BACKEND_DIR");
+  char room[KR_PATH_BYTES];
+  if (!wanted) wanted = kr_environment("KRAFLA_BACKEND_DIR", room);
   if (wanted) return kr_strdup(wanted);
   char *path = beside_this_code();
   return path ? path : kr_strdup(KR_PLUGIN_DIR);

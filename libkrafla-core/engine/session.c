@@ -54,7 +54,7 @@ int kr_session_truncate(kr_session *s, int32_t length, kr_error *err) {
 }
 
 int kr_session_fork(const kr_session *s, int32_t length, kr_session **ret_session, kr_error *err) {
-  kr_session *twin;
+  kr_session *twin = NULL;
   int code = check_length(s, length, err);
   if (!code) code = kr_session_new(s->engine, &twin, err);
   if (code) return code;

@@ -1,11 +1,9 @@
 /* An index over names: open addressing over a keyed hash. */
 #include "formats/names.h"
+#include "base/system.h"
 #include "formats/cursor.h"
 #include <string.h>
 #include <time.h>
-#if defined(__linux__)
-#include <sys/random.h>
-#endif
 
 static uint64_t rotate(uint64_t x, int n) {
   return x << n | x >> (64 - n);
@@ -47,13 +45,8 @@ static uint64_t hash(const uint64_t seed[2], const char *name, size_t n) {
 /* Only speed depends on the seed, never a result, so a weak one is no fault where the system gives
  * none: then the clock and the place of the index in memory must do. */
 static void choose_seed(kr_names *names) {
-#if defined(__linux__)
-  if (getrandom(names->seed, sizeof names->seed, GRND_NONBLOCK) == (ssize_t)sizeof names->seed)
-    return;
-#endif
-  struct timespec now = {0};
-  (void)timespec_get(&now, TIME_UTC);
-  names->seed[0] = (uint64_t)now.tv_nsec << 32 ^ (uint64_t)now.tv_sec;
+  if (kr_random_seed(names->seed)) return;
+  names->seed[0] = (uint64_t)clock() << 32 ^ (uint64_t)time(NULL);
   names->seed[1] = (uint64_t)(uintptr_t)names->slots * UINT64_C(0x9e3779b97f4a7c15);
 }
 

@@ -4,12 +4,11 @@
  * so in its metadata: split.no = i - 1, split.count = n, split.tensors.count = tensors of all
  * parts. The first part holds the model's metadata; each has the entries of its own tensors, maybe
  * none. A merged file keeps split.count as 0, which is no split. */
+#include "base/system.h"
 #include "formats/reader.h"
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define MAX_PARTS   65535              /* split.count is a u16 */
 #define MAX_TENSORS ((int64_t)1 << 20) /* of all parts together */
@@ -36,8 +35,7 @@ static const char *part_path(const split *s, int64_t no) {
 }
 
 static const char *part_file(const split *s, int64_t no) {
-  const char *path = part_path(s, no), *slash = strrchr(path, '/');
-  return slash ? slash + 1 : path;
+  return kr_path_name(part_path(s, no));
 }
 
 /* What a part says of itself must agree with its place among the others. */
@@ -106,7 +104,7 @@ static int read_name(split *s, int64_t no, const char *path, kr_error *err) {
 static int find_parts(const split *s, kr_error *err) {
   int64_t missing = 0, first = 0;
   for (int64_t no = 0; no < s->count; no++)
-    if (access(part_path(s, no), F_OK) && errno == ENOENT && !missing++) first = no;
+    if (!kr_path_exists(part_path(s, no)) && !missing++) first = no;
   if (!missing) return KR_OK;
   if (missing == 1)
     return kr_fail(err, KR_E_IO,
