@@ -42,8 +42,9 @@ static size_t merge(encoder *e, const uint8_t *piece, size_t n) {
   bool bpe = v->kind == KR_VOCAB_BPE;
   size_t count = bpe ? kr_bpe_symbols(&v->tokens, piece, n, e->symbols)
                      : kr_spm_symbols(&v->spm, piece, n, e->symbols);
-  return bpe || v->pairs ? kr_merge(kr_bpe_pair, &v->bpe, piece, e->symbols, count, &e->room)
-                         : kr_merge(kr_spm_pair, &v->spm, piece, e->symbols, count, &e->room);
+  if (!bpe && !v->pairs)
+    return kr_merge(kr_spm_pair, &v->spm, piece, e->symbols, count, 0, &e->room);
+  return kr_merge(kr_bpe_pair, &v->bpe, piece, e->symbols, count, v->bpe.n, &e->room);
 }
 
 static bool encode_piece(encoder *e, const uint8_t *piece, size_t n) {

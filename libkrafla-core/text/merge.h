@@ -28,8 +28,9 @@ typedef struct kr_merge_room {
 } kr_merge_room;
 
 /* Merges symbols [n] of a piece in place and returns how many are left; SIZE_MAX when memory is
- * gone or n is over 2^32 - 2. n log n for long pieces. */
+ * gone or n is over 2^32 - 2. n_ranks: all priorities are below, or 0; below 2^32 - 1. n log n for
+ * long pieces. */
 size_t kr_merge(kr_pair_fn *pair, const void *rules, const uint8_t *piece, kr_symbol *symbols,
-                size_t n, kr_merge_room *room);
+                size_t n, size_t n_ranks, kr_merge_room *room);
 
 #endif

@@ -167,6 +167,7 @@ int kr_bpe_read(const kr_source *source, const kr_tokens *tokens, kr_bpe *bpe, k
   bpe->slots = kr_array_grow(NULL, slots, sizeof *bpe->slots);
   if (!bpe->slots) return kr_fail_memory(err, "merges");
   bpe->mask = slots - 1;
+  bpe->n = (size_t)value->n;
   for (size_t i = 0; i < slots; i++) bpe->slots[i] = (kr_bpe_slot){0, 0, {KR_PAIR_NONE, -1}};
   kr_bytes room = {0};
   code = read_blocks(value, tokens, &room, bpe, err);

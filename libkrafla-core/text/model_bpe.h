@@ -13,6 +13,7 @@ typedef struct kr_bpe_slot {
 typedef struct kr_bpe {
   kr_bpe_slot *slots;
   size_t mask;
+  size_t n; /* of the list; priorities are below */
 } kr_bpe;
 
 /* Reads tokenizer.ggml.merges. bpe is zero before; it is to be cleared after a failure too. */
