@@ -23,14 +23,22 @@ static gboolean fail_errno(GError **error, const char *name, int code) {
   return kr_front_fail(error, KR_EXIT_FAILED, "%s: %s", name, g_strerror(code));
 }
 
-GString *kr_front_read_fd(int fd, const char *name, GError **error) {
+/* limit bytes at the most */
+static GString *read_limited(int fd, const char *name, gsize limit, GError **error) {
   GString *text = g_string_new(NULL);
   char *block = g_malloc(1 << 16);
   for (;;) {
     ssize_t n = read(fd, block, 1 << 16);
-    if (n > 0) {
+    if (n > 0 && (gsize)n <= limit - text->len) {
       g_string_append_len(text, block, n);
       continue;
+    }
+    if (n > 0) {
+      g_free(block);
+      g_string_free(text, TRUE);
+      kr_front_fail(error, KR_EXIT_FAILED, "%s: is larger than %" G_GSIZE_FORMAT " bytes", name,
+                    limit);
+      return NULL;
     }
     if (n < 0 && errno == EINTR && !kr_front_interrupted()) continue;
     int code = n < 0 ? errno : 0;
@@ -45,14 +53,22 @@ GString *kr_front_read_fd(int fd, const char *name, GError **error) {
   }
 }
 
+GString *kr_front_read_fd(int fd, const char *name, GError **error) {
+  return read_limited(fd, name, G_MAXSSIZE, error);
+}
+
 GString *kr_front_read_file(const char *path, GError **error) {
   if (strcmp(path, "-") == 0) return kr_front_read_fd(STDIN_FILENO, "standard input", error);
+  return kr_front_read_some(path, G_MAXSSIZE, error);
+}
+
+GString *kr_front_read_some(const char *path, gsize limit, GError **error) {
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) {
     fail_errno(error, path, errno);
     return NULL;
   }
-  GString *text = kr_front_read_fd(fd, path, error);
+  GString *text = read_limited(fd, path, limit, error);
   close(fd);
   return text;
 }

@@ -9,6 +9,9 @@ GString *kr_front_read_fd(int fd, const char *name, GError **error);
 /* Reads a whole file; "-" is standard input. Messages name path. */
 GString *kr_front_read_file(const char *path, GError **error);
 
+/* Reads a whole file of at most limit bytes; a larger one is an error. */
+GString *kr_front_read_some(const char *path, gsize limit, GError **error);
+
 /* Writes all n bytes. Returns 0 or an errno. */
 int kr_front_write_fd(int fd, const void *bytes, gsize n);
 

@@ -1,146 +1,181 @@
 #include "run_chat.h"
 #include "front_error.h"
 #include "front_signals.h"
+#include "run_commands.h"
 #include "run_prompt.h"
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-/* What SmolLM2's template says where a conversation gives no system message. */
-static const char default_system[] =
-    "You are a helpful AI assistant named SmolLM, trained by Hugging Face";
+/* ---- the beginning and the end -------------------------------------------------------------- */
 
-/* A turn is <|im_start|>ROLE \n CONTENT <|im_end|> \n. The two marks are put in by id and the rest
- * is encoded as plain text, so that a message that spells a mark cannot forge a turn. */
-typedef struct {
-  kr_run *run;
-  int32_t start, end; /* ids of the marks */
-  GArray *ids;        /* of int32_t: what the session has not seen yet */
-  gboolean terminal;
-} conversation;
-
-static gboolean add_text(conversation *c, const char *text, gsize n, GError **error) {
-  int32_t *ids;
-  gsize n_ids;
-  kr_error err;
-  if (kr_vocab_encode(c->run->front.vocab, text, n, KR_ENCODE_NO_CONTROL, &ids, &n_ids, &err) !=
-      KR_OK)
-    return kr_front_fail_library(error, &err, c->run->front.path);
-  g_array_append_vals(c->ids, ids, (guint)n_ids);
-  kr_ids_free(ids);
-  return TRUE;
-}
-
-static gboolean add_turn(conversation *c, const char *role, const char *content, gsize n,
-                         GError **error) {
-  g_autoptr(GString) text = g_string_new(role);
-  g_string_append_c(text, '\n');
-  g_string_append_len(text, content, (gssize)n);
-  g_array_append_val(c->ids, c->start);
-  if (!add_text(c, text->str, text->len, error)) return FALSE;
-  g_array_append_val(c->ids, c->end);
-  return add_text(c, "\n", 1, error);
-}
-
-/* The beginning of a reply, for the model to go on with. */
-static gboolean add_reply(conversation *c, GError **error) {
-  g_array_append_val(c->ids, c->start);
-  return add_text(c, "assistant\n", 10, error);
-}
-
-/* The end of a reply, however it came: the template closes each. */
-static gboolean close_reply(conversation *c, GError **error) {
-  if (c->run->pending >= 0) g_array_append_val(c->ids, c->run->pending);
-  c->run->pending = -1;
-  g_array_append_val(c->ids, c->end);
-  return add_text(c, "\n", 1, error);
-}
-
-static int32_t find_mark(const kr_vocab *vocab, const char *mark) {
-  int32_t id = kr_vocab_find(vocab, mark);
-  return id >= 0 && kr_vocab_is_control(vocab, id) ? id : -1;
-}
-
-static gboolean begin(conversation *c, kr_run *run, GError **error) {
-  const char *system = run->options->system ? run->options->system : default_system;
-  c->run = run;
-  c->start = find_mark(run->front.vocab, "<|im_start|>");
-  c->end = find_mark(run->front.vocab, "<|im_end|>");
-  if (c->start < 0 || c->end < 0)
-    return kr_front_fail(error, KR_EXIT_FAILED,
-                         "%s: --chat needs a model that knows ChatML (<|im_start|>, <|im_end|>)",
-                         run->front.path);
-  c->ids = g_array_new(FALSE, FALSE, sizeof(int32_t));
-  c->terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
-  return add_turn(c, "system", system, strlen(system), error);
-}
-
-/* Computes the turn and prints the reply. *ret_more: the conversation may go on. */
-static gboolean take_turn(conversation *c, const char *message, gsize n, gboolean *ret_more,
-                          GError **error) {
+/* What the template's own end of a reply is: a token, or a text where the model has none for it. */
+static void find_stop(kr_run_chat *c) {
   kr_run *run = c->run;
-  gint64 limit = run->options->positions > 0 ? run->options->positions : G_MAXINT64;
-  kr_run_end end = KR_END_CONTEXT;
-  if (!add_turn(c, "user", message, n, error) || !add_reply(c, error)) return FALSE;
-  /* a first message that is too long is an error, a later one ends the conversation */
-  if (c->ids->len < (guint)kr_run_room(run) || kr_session_length(run->session) == 0) {
-    if (!kr_run_prompt(run, (const int32_t *)(void *)c->ids->data, c->ids->len, error))
-      return FALSE;
-    g_array_set_size(c->ids, 0);
-    if (!kr_run_reply(run, limit, &end, error) || !kr_run_text_end(&run->text, error) ||
-        !close_reply(c, error))
-      return FALSE;
-  }
-  *ret_more = end != KR_END_CONTEXT && end != KR_END_CLOSED;
-  if (end == KR_END_CONTEXT) kr_run_note_full(run);
+  const char *stop = c->chat_template.stop;
+  if (!stop || run->options->ignore_eos) return;
+  run->stop = kr_vocab_find(run->front.vocab, stop);
+  if (run->stop >= 0) return;
+  GPtrArray *stops = g_ptr_array_new();
+  for (char **s = run->options->stops; s && *s; s++) g_ptr_array_add(stops, g_strdup(*s));
+  g_ptr_array_add(stops, g_strdup(stop));
+  g_ptr_array_add(stops, NULL);
+  c->stops = (char **)g_ptr_array_free(stops, FALSE);
+  run->text.stops = (const char *const *)c->stops;
+}
+
+static gboolean begin(kr_run_chat *c, kr_run *run, gboolean lines, GError **error) {
+  const kr_run_options *o = run->options;
+  c->run = run;
+  if (!kr_run_template_open(&c->chat_template, o, &run->front, error)) return FALSE;
+  c->messages = kr_run_messages_new();
+  if (o->system) kr_run_messages_set_system(c->messages, o->system);
+  kr_run_context_init(&c->context);
+  c->context.may_reset = lines;
+  if (lines) kr_run_lines_open(&c->lines, o->escape);
+  c->said = g_array_new(FALSE, FALSE, sizeof(int32_t));
+  c->text = g_string_new(NULL);
+  run->said = c->said;
+  run->text.said = c->text;
+  run->text.think = TRUE;
+  run->text.screen.hide = o->hide_thinking;
+  const char *kind = g_getenv("TERM");
+  run->text.screen.dim = run->text.screen.terminal && kind && strcmp(kind, "dumb") != 0;
+  find_stop(c);
   return TRUE;
 }
 
-/* Ctrl-C while the prompt of a turn was computed: the turn never was. */
-static gboolean forgive(conversation *c, guint length, GError **error) {
-  if (!kr_front_interrupted() || !g_error_matches(*error, KR_FRONT_ERROR, KR_EXIT_INTERRUPTED))
-    return FALSE;
-  g_clear_error(error);
-  g_array_set_size(c->ids, length);
-  return TRUE;
+static void end(kr_run_chat *c) {
+  kr_run *run = c->run;
+  run->said = NULL;
+  run->text.said = NULL;
+  run->text.stops = NULL;
+  kr_run_lines_close(&c->lines);
+  kr_run_template_clear(&c->chat_template);
+  kr_run_context_clear(&c->context);
+  if (c->messages) g_ptr_array_unref(c->messages);
+  if (c->said) g_array_free(c->said, TRUE);
+  if (c->text) g_string_free(c->text, TRUE);
+  g_strfreev(c->stops);
 }
 
-static gboolean take_lines(conversation *c, GError **error) {
-  char *line = NULL;
-  size_t size = 0;
-  gboolean more = TRUE, ok = TRUE;
-  while (ok && more) {
-    kr_front_interrupted_clear();
-    if (c->terminal) fputs("> ", stdout), fflush(stdout);
-    ssize_t n = getline(&line, &size, stdin);
-    if (n < 0) {
-      if (c->terminal) puts("");
-      if (ferror(stdin) && errno != EINTR)
-        ok = kr_front_fail(error, KR_EXIT_FAILED, "standard input: %s", g_strerror(errno));
-      break;
-    }
-    if (n > 0 && line[n - 1] == '\n') n--;
-    if (n > 0 && line[n - 1] == '\r') n--;
-    if (n == 0) continue;
-    line[n] = '\0';
-    if (c->run->options->escape) n = (ssize_t)kr_run_unescape(line, (gsize)n);
-    guint before = c->ids->len;
-    ok = take_turn(c, line, (gsize)n, &more, error) || forgive(c, before, error);
-  }
-  free(line);
+/* ---- turns ---------------------------------------------------------------------------------- */
+
+void kr_run_chat_show_turn(const kr_run_chat *c) {
+  fprintf(stderr,
+          "turn: %" G_GINT64_FORMAT " positions computed, %" G_GINT64_FORMAT
+          " kept, %u said; template and tokenizer: %.2f ms\n",
+          c->context.computed, c->context.kept, c->said->len, (double)c->context.rendering / 1e3);
+}
+
+/* The opening mark of reasoning, if the template has begun the reply with it, else "". */
+static const char *opening_of(const GString *text) {
+  gsize n = text->len;
+  while (n > 0 && text->str[n - 1] && strchr(" \n\t", text->str[n - 1])) n--;
+  gsize size = strlen(KR_RUN_THINK);
+  if (n < size || memcmp(text->str + n - size, KR_RUN_THINK, size) != 0) return "";
+  return text->str + n - size;
+}
+
+/* Brings the messages into the session. *ret_opening as above; g_free. */
+static gboolean prepare(kr_run_chat *c, char **ret_opening, GError **error) {
+  kr_run_rendering rendering = {0};
+  gint64 started = g_get_monotonic_time(), computing = c->run->prompt_time;
+  gboolean ok = kr_run_template_render(&c->chat_template, c->messages, &rendering, error) &&
+                kr_run_context_compute(&c->context, c->run, &rendering, error);
+  if (ok) *ret_opening = g_strdup(opening_of(rendering.text));
+  kr_run_rendering_clear(&rendering);
+  computing = c->run->prompt_time - computing;
+  c->context.rendering = g_get_monotonic_time() - started - computing;
   return ok;
 }
 
-gboolean kr_run_chat(kr_run *run, const GString *message, GError **error) {
-  conversation c = {0};
-  gboolean more;
-  gboolean ok =
-      begin(&c, run, error) &&
-      (message ? take_turn(&c, message->str, message->len, &more, error) : take_lines(&c, error));
-  if (ok && message && kr_front_interrupted())
+static void note_full(const kr_run_chat *c) {
+  g_autofree char *advice = kr_run_full_advice(c->run);
+  fprintf(stderr,
+          "note: the context of %d positions is full; /reset forgets the conversation; %s\n",
+          kr_engine_n_ctx(c->run->front.engine), advice);
+}
+
+/* Prints the reply, which goes into the messages however it ended. */
+static gboolean reply(kr_run_chat *c, const char *opening, kr_run_end *ret_end, GError **error) {
+  kr_run *run = c->run;
+  gint64 limit = run->options->positions > 0 ? run->options->positions : G_MAXINT64;
+  g_array_set_size(c->said, 0);
+  kr_run_text_begin(&run->text, *opening ? KR_THOUGHT_INSIDE : KR_THOUGHT_START);
+  if (!kr_run_reply(run, limit, ret_end, error) || !kr_run_text_end(&run->text, error))
+    return FALSE;
+  run->pending = -1;
+  kr_run_context_add_reply(&c->context, run, c->text, c->said);
+  g_autoptr(GString) content = g_string_new(opening);
+  g_string_append_len(content, c->text->str, (gssize)c->text->len);
+  kr_run_messages_add(c->messages, "assistant", content->str, content->len);
+  if (run->options->profile) kr_run_chat_show_turn(c);
+  return TRUE;
+}
+
+/* A turn that cannot be taken leaves the conversation as it was: *ret_refused. */
+static gboolean take_turn(kr_run_chat *c, const char *message, gsize n, kr_run_end *ret_end,
+                          gboolean *ret_refused, GError **error) {
+  g_autofree char *opening = NULL;
+  kr_run_messages_add(c->messages, "user", message, n);
+  *ret_refused = !prepare(c, &opening, error);
+  if (!*ret_refused) return reply(c, opening, ret_end, error);
+  g_ptr_array_set_size(c->messages, (gint)c->messages->len - 1);
+  return FALSE;
+}
+
+/* ---- one message, or lines ------------------------------------------------------------------ */
+
+static gboolean take_message(kr_run_chat *c, const GString *message, GError **error) {
+  kr_run_end how = KR_END_TOKEN;
+  gboolean refused;
+  if (!take_turn(c, message->str, message->len, &how, &refused, error)) return FALSE;
+  if (how == KR_END_CONTEXT) kr_run_note_full(c->run);
+  return how != KR_END_INTERRUPTED || kr_front_fail(error, KR_EXIT_INTERRUPTED, "ended by Ctrl-C");
+}
+
+/* A command, or a turn. *ret_more: the conversation goes on. */
+static gboolean take_line(kr_run_chat *c, GString *line, gboolean *ret_more, gboolean *ret_refused,
+                          GError **error) {
+  kr_run_end how = KR_END_TOKEN;
+  *ret_more = *ret_refused = TRUE;
+  if (kr_run_is_command(line)) return kr_run_command(c, line, error);
+  if (line->str[0] == '/') g_string_erase(line, 0, 1);
+  if (c->run->options->escape) g_string_set_size(line, kr_run_unescape(line->str, line->len));
+  if (!take_turn(c, line->str, line->len, &how, ret_refused, error)) return FALSE;
+  if (how == KR_END_CONTEXT) note_full(c);
+  if (how == KR_END_INTERRUPTED && !c->lines.interactive)
+    return kr_front_fail(error, KR_EXIT_INTERRUPTED, "ended by Ctrl-C");
+  *ret_more = how != KR_END_CLOSED && (how != KR_END_CONTEXT || c->lines.interactive);
+  return TRUE;
+}
+
+/* Somebody at a terminal is told what was refused, and goes on. */
+static gboolean forgive(const kr_run_chat *c, gboolean refused, GError **error) {
+  if (!refused || !c->lines.interactive) return FALSE;
+  if (kr_front_report(g_steal_pointer(error)) == KR_EXIT_INTERRUPTED) puts(""), fflush(stdout);
+  return TRUE;
+}
+
+static gboolean take_lines(kr_run_chat *c, GError **error) {
+  g_autoptr(GString) line = g_string_new(NULL);
+  gboolean ok = TRUE, more = TRUE;
+  while (ok && more) {
+    gboolean refused = FALSE;
+    ok = kr_run_lines_next(&c->lines, line, &more, error);
+    if (!ok || !more || line->len == 0) continue;
+    ok = take_line(c, line, &more, &refused, error) || forgive(c, refused, error);
+  }
+  if (ok && kr_front_interrupted() && !c->lines.interactive)
     ok = kr_front_fail(error, KR_EXIT_INTERRUPTED, "ended by Ctrl-C");
-  if (c.ids) g_array_free(c.ids, TRUE);
+  return ok;
+}
+
+gboolean kr_run_converse(kr_run *run, const GString *message, GError **error) {
+  kr_run_chat c = {0};
+  gboolean ok = begin(&c, run, message == NULL, error) &&
+                (message ? take_message(&c, message, error) : take_lines(&c, error));
+  if (!ok && run->text.any) kr_run_text_end(&run->text, NULL);
+  end(&c);
   return ok;
 }

@@ -7,7 +7,7 @@
 gboolean kr_run_open(kr_run *run, const kr_run_options *options, GError **error) {
   memset(run, 0, sizeof *run);
   run->options = options;
-  run->pending = -1;
+  run->pending = run->stop = -1;
   if (!kr_run_logits_open(&run->logits, options->dump_logits, options->fingerprint, error) ||
       !kr_front_open(options->model, &options->backend, &options->engine, &run->front, error))
     return FALSE;
@@ -36,15 +36,14 @@ int32_t kr_run_room(const kr_run *run) {
   return kr_engine_n_ctx(run->front.engine) - kr_session_length(run->session);
 }
 
-/* What can be done about a context that is full; for g_free. */
-static char *full_advice(const kr_run *run) {
+char *kr_run_full_advice(const kr_run *run) {
   int32_t most = kr_model_get_info(run->front.model)->n_ctx;
   if (kr_engine_n_ctx(run->front.engine) >= most) return g_strdup("this model has no more");
   return g_strdup_printf("--ctx N gives more, up to %d with this model", most);
 }
 
 void kr_run_note_full(const kr_run *run) {
-  g_autofree char *advice = full_advice(run);
+  g_autofree char *advice = kr_run_full_advice(run);
   fprintf(stderr, "note: the context of %d positions is full; %s\n",
           kr_engine_n_ctx(run->front.engine), advice);
 }
@@ -83,7 +82,7 @@ gboolean kr_run_prompt(kr_run *run, const int32_t *tokens, gsize n, GError **err
   int32_t before = kr_session_length(run->session);
   kr_error err = {0};
   if (n > (gsize)kr_run_room(run)) {
-    g_autofree char *advice = full_advice(run);
+    g_autofree char *advice = kr_run_full_advice(run);
     return kr_front_fail(error, KR_EXIT_FAILED,
                          "the prompt of %" G_GSIZE_FORMAT
                          " tokens does not fit in the context of %d positions; %s",
@@ -109,7 +108,8 @@ static gboolean is_end(const kr_run *run, int32_t token) {
   const GArray *eos = run->options->eos;
   for (guint i = 0; i < eos->len; i++)
     if (g_array_index(eos, int32_t, i) == token) return TRUE;
-  return !run->options->ignore_eos && kr_vocab_is_end(run->front.vocab, token);
+  return !run->options->ignore_eos &&
+         (token == run->stop || kr_vocab_is_end(run->front.vocab, token));
 }
 
 /* Puts the pending token into the session. */
@@ -139,6 +139,7 @@ static gboolean draw(kr_run *run, gboolean *ret_ended, kr_run_end *ret_end, GErr
   run->step_time += g_get_monotonic_time() - started;
   run->reply_tokens++;
   run->pending = token;
+  if (run->said) g_array_append_val(run->said, token);
   gboolean stopped;
   if (!kr_run_text_token(&run->text, token, &stopped, error)) return FALSE;
   *ret_ended = stopped || run->text.closed;

@@ -16,6 +16,8 @@ typedef struct kr_run {
   kr_run_text text;
   float *next;     /* f32 [n_vocab]: logits after the last token of the session */
   int32_t pending; /* printed, but not yet in the session; or -1 */
+  int32_t stop;    /* ends a reply as the model's own end tokens do; or -1 */
+  GArray *said;    /* of int32_t: gets the tokens of replies; or NULL */
   /* counts; times in microseconds */
   gint64 prompt_tokens, prompt_time, reply_tokens, steps, step_time;
 } kr_run;
@@ -43,6 +45,8 @@ gboolean kr_run_reply(kr_run *run, gint64 limit, kr_run_end *ret_end, GError **e
 int32_t kr_run_room(const kr_run *run);
 /* Says on standard error that the context is full, and what to do about it. */
 void kr_run_note_full(const kr_run *run);
+/* What can be done about it; g_free. */
+char *kr_run_full_advice(const kr_run *run);
 
 /* The lines on standard error that close a run. */
 void kr_run_show_statistics(const kr_run *run);

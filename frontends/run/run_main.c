@@ -39,7 +39,8 @@ static gboolean run_model(kr_run *run, const kr_run_options *options, GError **e
   if (!kr_run_prompt_text(options, &text, error) || !kr_run_open(run, options, error) ||
       !kr_run_check_ids(options, run->front.vocab, error))
     return FALSE;
-  gboolean ok = options->chat ? kr_run_chat(run, text, error) : complete(run, text, &end, error);
+  gboolean ok =
+      options->chat_template ? kr_run_converse(run, text, error) : complete(run, text, &end, error);
   if (!ok && run->text.any) kr_run_text_end(&run->text, NULL);
   if (ok && end == KR_END_INTERRUPTED)
     ok = kr_front_fail(error, KR_EXIT_INTERRUPTED, "ended by Ctrl-C");

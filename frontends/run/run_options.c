@@ -1,15 +1,40 @@
 #include "run_options.h"
 #include "front_error.h"
 #include "run_prompt.h"
+#include "run_template.h"
 #include <string.h>
 
 static kr_run_options options;
 
 /* Values as they were given. */
 static struct {
-  char **rest, **eos, **stops;
-  char *text, *file, *tokens, *positions, *system, *dump_logits;
+  char **eos, **stops;
+  char *text, *file, *tokens, *positions, *system, *dump_logits, *template_file;
+  GPtrArray *rest;   /* the model and the prompt, of char * */
+  char *chat;        /* the name behind --chat, or NULL */
+  const char *after; /* what stood behind it and is no name, so part of the rest; or NULL */
+  gboolean has_chat;
 } given;
+
+static gboolean take_rest(const char *name, const char *value, gpointer data, GError **error) {
+  (void)name, (void)data, (void)error;
+  g_ptr_array_add(given.rest, g_strdup(value));
+  return TRUE;
+}
+
+/* --chat's name may be left out. GOption hands over what stands behind it all the same: if that is
+ * no name, it is the model or a message. */
+static gboolean take_chat(const char *name, const char *value, gpointer data, GError **error) {
+  (void)data;
+  given.has_chat = TRUE;
+  if (!value) return TRUE;
+  g_free(given.chat);
+  given.chat = NULL;
+  if (kr_run_template_is_name(value)) return given.chat = g_strdup(value), TRUE;
+  take_rest(name, value, data, error);
+  given.after = g_ptr_array_index(given.rest, given.rest->len - 1);
+  return TRUE;
+}
 
 static const GOptionEntry prompt_entries[] = {
     {"prompt", 'i', 0, G_OPTION_ARG_FILENAME, &given.text, "The prompt", "TEXT"},
@@ -28,9 +53,17 @@ static const GOptionEntry prompt_entries[] = {
      "Stop at this token too; may be given again", "ID"},
     {"ignore-eos", 0, 0, G_OPTION_ARG_NONE, &options.ignore_eos,
      "Go on past the model's own end of text", NULL},
-    {"chat", 0, 0, G_OPTION_ARG_NONE, &options.chat,
-     "Hold a conversation (ChatML): one message per line, or the prompt alone", NULL},
-    {"system", 0, 0, G_OPTION_ARG_FILENAME, &given.system, "System prompt for --chat", "TEXT"},
+    {"chat", 0, G_OPTION_FLAG_OPTIONAL_ARG | G_OPTION_FLAG_FILENAME, G_OPTION_ARG_CALLBACK,
+     (gpointer)take_chat,
+     "Hold a conversation: one message per line, or the prompt alone. NAME is a template; auto, "
+     "the "
+     "default, is the model's own",
+     "NAME"},
+    {"template", 0, 0, G_OPTION_ARG_FILENAME, &given.template_file,
+     "Use this chat template, a Jinja source", "FILE"},
+    {"system", 0, 0, G_OPTION_ARG_FILENAME, &given.system, "System message for --chat", "TEXT"},
+    {"hide-thinking", 0, 0, G_OPTION_ARG_NONE, &options.hide_thinking,
+     "Leave reasoning (<think>) out of what --chat prints", NULL},
     {"no-echo", 0, 0, G_OPTION_ARG_NONE, &options.no_echo, "Do not print the prompt", NULL},
     {"ids", 0, 0, G_OPTION_ARG_NONE, &options.ids, "Print token ids instead of text", NULL},
     {"dump-logits", 0, 0, G_OPTION_ARG_FILENAME, &given.dump_logits,
@@ -38,7 +71,8 @@ static const GOptionEntry prompt_entries[] = {
     {"fingerprint", 0, 0, G_OPTION_ARG_NONE, &options.fingerprint,
      "Report the SHA-256 of all logits of the run, to compare machines", NULL},
     {"profile", 0, 0, G_OPTION_ARG_NONE, &options.profile, "Report where the time went", NULL},
-    {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &given.rest, NULL, NULL},
+    {G_OPTION_REMAINING, 0, G_OPTION_FLAG_FILENAME, G_OPTION_ARG_CALLBACK, (gpointer)take_rest,
+     NULL, NULL},
     {0},
 };
 
@@ -58,14 +92,34 @@ static GOptionContext *new_context(void) {
   return context;
 }
 
+static gboolean fail_name(const char *name, GError **error) {
+  g_autofree char *names = kr_run_template_names();
+  return kr_front_fail(error, KR_EXIT_USAGE, "option --chat: '%s' is not a template (%s)", name,
+                       names);
+}
+
+/* argv: as it was given. --chat=NAME is meant as a name, whatever NAME is. */
+static gboolean read_chat(char **argv, GError **error) {
+  if (!given.has_chat) return TRUE;
+  options.chat_template = given.chat ? given.chat : "auto";
+  if (!given.after) return TRUE;
+  g_autofree char *joined = g_strconcat("--chat=", given.after, NULL);
+  return !g_strv_contains((const char *const *)argv, joined) || fail_name(given.after, error);
+}
+
 static gboolean read_rest(GError **error) {
-  char **rest = given.rest;
-  if (!rest || !rest[0])
+  GPtrArray *rest = given.rest;
+  if (rest->len == 0)
     return kr_front_fail(error, KR_EXIT_USAGE, "no model given; %s --help shows the options",
                          g_get_prgname());
-  options.model = rest[0];
-  options.text = rest[1] ? g_strjoinv(" ", rest + 1) : NULL;
+  g_ptr_array_add(rest, NULL);
+  char **words = (char **)rest->pdata;
+  options.model = words[0];
+  options.text = words[1] ? g_strjoinv(" ", words + 1) : NULL;
   int sources = !!options.text + !!given.text + !!given.file + !!given.tokens;
+  /* a word behind --chat that cannot be the message was to be a name */
+  if (sources > 1 && given.after && given.after != options.model)
+    return fail_name(given.after, error);
   if (sources > 1)
     return kr_front_fail(error, KR_EXIT_USAGE,
                          "more than one of -i, -f, --tokens and a prompt after the model");
@@ -99,9 +153,13 @@ static gboolean read_texts(GError **error) {
 
 /* Options that mean nothing together are refused: one of them would be ignored in silence. */
 static gboolean check_together(GError **error) {
-  if (options.system && !options.chat)
-    return kr_front_fail(error, KR_EXIT_USAGE, "option --system needs --chat");
-  if (options.chat && (options.tokens || options.dump_logits || options.ids))
+  const char *lacks = options.system          ? "--system"
+                      : options.template_file ? "--template"
+                      : options.hide_thinking ? "--hide-thinking"
+                                              : NULL;
+  if (lacks && !options.chat_template)
+    return kr_front_fail(error, KR_EXIT_USAGE, "option %s needs --chat", lacks);
+  if (options.chat_template && (options.tokens || options.dump_logits || options.ids))
     return kr_front_fail(error, KR_EXIT_USAGE, "option --chat does not go with %s",
                          options.tokens        ? "--tokens"
                          : options.dump_logits ? "--dump-logits"
@@ -112,11 +170,14 @@ static gboolean check_together(GError **error) {
 gboolean kr_run_options_parse(int argc, char **argv, const kr_run_options **ret_options,
                               GError **error) {
   GOptionContext *context = new_context();
+  g_auto(GStrv) words = g_strdupv(argv);
+  given.rest = g_ptr_array_new();
   gboolean ok = g_option_context_parse(context, &argc, &argv, error) &&
                 kr_front_int32("-n", given.positions, 1, G_MAXINT32, &options.positions, error) &&
-                read_rest(error) && read_ids(error) && read_texts(error);
+                read_chat(words, error) && read_rest(error) && read_ids(error) && read_texts(error);
   g_option_context_free(context);
   options.dump_logits = given.dump_logits;
+  options.template_file = given.template_file;
   if (!ok || !check_together(error)) return FALSE;
   *ret_options = &options;
   return TRUE;

@@ -51,7 +51,7 @@ gboolean kr_run_prompt_text(const kr_run_options *options, GString **ret_text, G
     text = g_string_new(options->text);
   } else if (options->file) {
     text = kr_front_read_file(options->file, error);
-  } else if (options->chat) {
+  } else if (options->chat_template) {
     return TRUE;
   } else if (isatty(STDIN_FILENO)) {
     return kr_front_fail(error, KR_EXIT_USAGE,

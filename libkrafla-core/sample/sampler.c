@@ -102,6 +102,10 @@ void kr_sampler_accept(kr_sampler *s, int32_t token) {
   if (s->n_recent < room) s->n_recent++;
 }
 
+void kr_sampler_forget(kr_sampler *s) {
+  s->n_recent = s->next = 0;
+}
+
 /* Every recent token once, however often it stands there: logits come from the caller's copy. */
 static void penalize(kr_sampler *s, const float *logits) {
   float penalty = s->options.repeat_penalty;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""--chat: ChatML turns as SmolLM2's template writes them, and signals that end things."""
+"""--chat: turns as the model's template writes them, and signals that end things."""
 import os
 import pty
 import select
@@ -7,17 +7,17 @@ import signal
 import subprocess
 import time
 
-from harness import (EMULATED, Skip, encode, environment, main, model, path, program, run, statistic,
-                     succeed)
+from gguf_metadata import change
+from harness import (EMULATED, Skip, encode, environment, main, model, path, program, refuse, run,
+                     statistic, succeed)
 
 MODEL = model("--seed", "2", "--ctx", "2048")
 LARGE = model("--seed", "2", "--ctx", "65536")
-SYSTEM = "You are a helpful AI assistant named SmolLM, trained by Hugging Face"
 
 
-def rendered(*turns, system=SYSTEM):
+def rendered(*turns, system=None):
     """What the template makes of these turns, ready for a reply."""
-    text = "<|im_start|>system\n%s<|im_end|>\n" % system
+    text = "<|im_start|>system\n%s<|im_end|>\n" % system if system else ""
     for user, reply in turns:
         text += "<|im_start|>user\n%s<|im_end|>\n<|im_start|>assistant\n" % user
         if reply is not None:
@@ -68,20 +68,32 @@ def test_marks_in_a_message_are_text():
 
 def test_full_context():
     result = succeed(MODEL, "--chat", "--ctx", "200", "--ignore-eos", stdin=b"hi\nmore\n")
-    assert b"note: the context of 200 positions is full; --ctx" in result.err, result
+    assert b"note: the context of 200 positions is full; /reset" in result.err, result
+    assert b"--ctx N gives more, up to 2048" in result.err, result
     assert statistic(result, "positions") == "200", result
-    result = run(MODEL, "--chat", "--ctx", "20", "hi")
+    result = run(MODEL, "--chat", "--ctx", "10", "hi")
     assert result.code == 1 and b"--ctx" in result.err and result.out == b"", result
+    assert b"/reset" not in result.err, result
+    # a later message that does not fit
+    result = run(MODEL, "--chat", "--ctx", "200", "-n", "10", "--ignore-eos",
+                 stdin=b"hi\n" + b"x" * 200 + b"\n")
+    assert result.code == 1 and result.out.count(b"\n") >= 1, result
+    assert b"/reset forgets it; --ctx N gives more" in result.err, result
 
 
-def test_model_without_chatml():
-    with open(MODEL, "rb") as file:
+def test_model_without_template():
+    """Its marks are enough; without them it is told what to do."""
+    name = change(MODEL, path("no-template.gguf"), template=b"")
+    options = ("--chat", "hi", "-n", "8", "--ignore-eos")
+    assert succeed(name, *options).out == succeed(MODEL, *options).out
+    with open(name, "rb") as file:
         data = file.read().replace(b"<|im_start|>", b"<|xx_start|>")
     name = path("no-chatml.gguf")
     with open(name, "wb") as file:
         file.write(data)
-    result = run(name, "--chat", "hi")
-    assert result.code == 1 and b"ChatML" in result.err and result.out == b"", result
+    error = refuse(1, "has no chat template", name, "--chat", "hi")
+    assert "--chat=NAME (llama3, " in error and "--template FILE" in error, error
+    assert succeed(name, "--chat", "zephyr", "hi", "-n", "8").out
 
 
 def interrupted(*arguments, after):
@@ -142,12 +154,14 @@ def test_interrupt_in_a_conversation():
                   environment())
     read_until(terminal, b"> ")
     os.write(terminal, b"hello\n")
-    read_until(terminal, b"hello\r\n")
+    seen = read_until(terminal, b"hello")
+    read_until(terminal, b"\n", seen[seen.index(b"hello"):])
     time.sleep(0.3)
     os.write(terminal, b"\x03")
     read_until(terminal, b"\n> ")
     os.write(terminal, b"again\n")
-    read_until(terminal, b"again\r\n")
+    seen = read_until(terminal, b"again")
+    read_until(terminal, b"\n", seen[seen.index(b"again"):])
     time.sleep(0.3)
     os.write(terminal, b"\x03")
     read_until(terminal, b"\n> ")

@@ -288,6 +288,8 @@ KR_API int kr_sampler_new(const kr_sampler_options *options, int32_t n_vocab,
 KR_API void kr_sampler_free(kr_sampler *sampler);
 /* Tells the sampler of a token of the prompt or of its own, for the repetition penalty. */
 KR_API void kr_sampler_accept(kr_sampler *sampler, int32_t token);
+/* Takes back all tokens that it was told of; the draws go on. */
+KR_API void kr_sampler_forget(kr_sampler *sampler);
 /* Draws from logits f32 [n_vocab], which are left as they are. KR_E_NUMERIC if one is not finite.
  */
 KR_API int kr_sampler_draw(kr_sampler *sampler, const float *logits, int32_t *ret_token,
