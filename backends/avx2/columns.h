@@ -62,4 +62,29 @@ KR_INLINE int64_t column_step(int64_t n, int64_t column_bytes, int64_t tile, int
   return (tiles + parts - 1) / parts * tile;
 }
 
+/* Unpacks count blocks of a group, from one on, into a slab. */
+typedef void prepare_slab(const uint8_t *group, int64_t first, int64_t count, void *ret_slab);
+/* Adds those blocks to the sums of n columns. */
+typedef void multiply_slab(const void *slab, int64_t count, tile_columns x, int64_t n);
+
+/* The product with many columns: each slab of weights is unpacked once for all columns that stay
+ * close. */
+KR_INLINE void slab_product(const kr_panel *w, int64_t first, int64_t last, const kr_columns *x,
+                            float *y, int64_t ldy, prepare_slab *prepare, multiply_slab *multiply,
+                            void *slab) {
+  int64_t blocks = w->k / KR_BLOCK, step = column_step(x->n, w->k, KR_TILE, 32);
+  for (int64_t c = 0; c < x->n; c += step) {
+    int64_t n = x->n - c < step ? x->n - c : step;
+    for (int64_t g = first; g < last; g++) {
+      tile_columns columns = columns_at(w, x, c, g, y, ldy);
+      clear_columns(columns, n);
+      for (int64_t b = 0; b < blocks; b += KR_SLAB, columns = skip_blocks(columns, KR_SLAB)) {
+        int64_t count = blocks - b < KR_SLAB ? blocks - b : KR_SLAB;
+        prepare(w->data + g * w->group_bytes, b, count, slab);
+        multiply(slab, count, columns, n);
+      }
+    }
+  }
+}
+
 #endif

@@ -115,7 +115,8 @@ typedef struct slab {
   float d[KR_SLAB][KR_GROUP];
 } slab;
 
-static void prepare(const uint8_t *group, int64_t first, int64_t count, slab *ret) {
+static void prepare(const uint8_t *group, int64_t first, int64_t count, void *ret_slab) {
+  slab *ret = ret_slab;
   for (int64_t i = 0; i < count; i++) {
     const uint8_t *pair = group + (first + i) / 2 * PAIR_BYTES;
     int64_t b = (first + i) % 2;
@@ -153,7 +154,8 @@ KR_INLINE void slab_tile(const slab *w, int64_t count, tile_columns x, int n) {
   }
 }
 
-static void slab_columns(const slab *w, int64_t count, tile_columns x, int64_t n) {
+static void slab_columns(const void *weights, int64_t count, tile_columns x, int64_t n) {
+  const slab *w = weights;
   for (; n >= KR_TILE; n -= KR_TILE, x = skip_columns(x, KR_TILE)) slab_tile(w, count, x, KR_TILE);
   if (n == 3) slab_tile(w, count, x, 3);
   if (n == 2) slab_tile(w, count, x, 2);
@@ -167,17 +169,5 @@ void kr_avx2_matrix_q8_0(const kr_panel *w, int64_t first, int64_t last, const k
     return;
   }
   slab prepared;
-  int64_t blocks = w->k / KR_BLOCK, step = column_step(x->n, w->k, KR_TILE, 32);
-  for (int64_t c = 0; c < x->n; c += step) {
-    int64_t n = x->n - c < step ? x->n - c : step;
-    for (int64_t g = first; g < last; g++) {
-      tile_columns columns = columns_at(w, x, c, g, y, ldy);
-      clear_columns(columns, n);
-      for (int64_t b = 0; b < blocks; b += KR_SLAB, columns = skip_blocks(columns, KR_SLAB)) {
-        int64_t count = blocks - b < KR_SLAB ? blocks - b : KR_SLAB;
-        prepare(w->data + g * w->group_bytes, b, count, &prepared);
-        slab_columns(&prepared, count, columns, n);
-      }
-    }
-  }
+  slab_product(w, first, last, x, y, ldy, prepare, slab_columns, &prepared);
 }
