@@ -57,6 +57,7 @@ struct kr_pool {
   _Atomic bool caller_waits, stop;
   pthread_mutex_t lock;
   pthread_cond_t wake, finished;
+  pthread_cond_t benched; /* for threads that the limit leaves out */
   worker workers[];
 };
 
@@ -84,6 +85,24 @@ static bool has_work(kr_pool *pool, int32_t number) {
   return (uint32_t)atomic_load(&pool->work) != 0 && number < atomic_load(&pool->active);
 }
 
+/* Until there is work for this thread, or no more ever. */
+static void sleep_until_work(kr_pool *pool, int32_t number) {
+  pthread_mutex_lock(&pool->lock);
+  while (!atomic_load(&pool->stop)) {
+    if (number >= atomic_load(&pool->active)) { /* not counted: nobody is to wake it for a loop */
+      pthread_cond_wait(&pool->benched, &pool->lock);
+      continue;
+    }
+    atomic_fetch_add(&pool->asleep, 1);
+    atomic_thread_fence(memory_order_seq_cst);
+    bool work = has_work(pool, number);
+    if (!work) pthread_cond_wait(&pool->wake, &pool->lock);
+    atomic_fetch_sub(&pool->asleep, 1);
+    if (work) break;
+  }
+  pthread_mutex_unlock(&pool->lock);
+}
+
 static void *worker_main(void *argument) {
   worker *self = argument;
   kr_pool *pool = self->pool;
@@ -92,14 +111,7 @@ static void *worker_main(void *argument) {
     if (has_work(pool, self->number) && work_once(pool, self->number)) continue;
     int spins = 0;
     for (; spins < SPINS && !has_work(pool, self->number); spins++) PAUSE();
-    if (spins < SPINS) continue;
-    pthread_mutex_lock(&pool->lock);
-    atomic_fetch_add(&pool->asleep, 1);
-    atomic_thread_fence(memory_order_seq_cst);
-    while (!has_work(pool, self->number) && !atomic_load(&pool->stop))
-      pthread_cond_wait(&pool->wake, &pool->lock);
-    atomic_fetch_sub(&pool->asleep, 1);
-    pthread_mutex_unlock(&pool->lock);
+    if (spins == SPINS) sleep_until_work(pool, self->number);
   }
   return NULL;
 }
@@ -171,6 +183,7 @@ int kr_pool_new(int32_t threads, kr_pool **ret_pool, kr_error *err) {
   pthread_mutex_init(&pool->lock, NULL);
   pthread_cond_init(&pool->wake, NULL);
   pthread_cond_init(&pool->finished, NULL);
+  pthread_cond_init(&pool->benched, NULL);
   int code = start(pool, err);
   if (code) {
     kr_pool_free(pool);
@@ -185,9 +198,11 @@ void kr_pool_free(kr_pool *pool) {
   pthread_mutex_lock(&pool->lock);
   atomic_store(&pool->stop, true);
   pthread_cond_broadcast(&pool->wake);
+  pthread_cond_broadcast(&pool->benched);
   pthread_mutex_unlock(&pool->lock);
   for (int32_t i = 0; i < pool->started; i++) pthread_join(pool->workers[i].thread, NULL);
   pthread_cond_destroy(&pool->finished);
+  pthread_cond_destroy(&pool->benched);
   pthread_cond_destroy(&pool->wake);
   pthread_mutex_destroy(&pool->lock);
   kr_free(pool);
@@ -198,5 +213,10 @@ int32_t kr_pool_threads(const kr_pool *pool) {
 }
 
 void kr_pool_limit(kr_pool *pool, int32_t threads) {
-  atomic_store(&pool->active, threads < 1 ? 1 : threads > pool->threads ? pool->threads : threads);
+  int32_t active = threads < 1 ? 1 : threads > pool->threads ? pool->threads : threads;
+  if (active == atomic_load_explicit(&pool->active, memory_order_relaxed)) return;
+  pthread_mutex_lock(&pool->lock);
+  atomic_store(&pool->active, active);
+  pthread_cond_broadcast(&pool->benched);
+  pthread_mutex_unlock(&pool->lock);
 }
