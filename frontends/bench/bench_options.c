@@ -1,5 +1,6 @@
 #include "bench_options.h"
 #include "front_error.h"
+#include "front_parse.h"
 #include <string.h>
 
 static kr_bench_options options;
@@ -111,7 +112,7 @@ gboolean kr_bench_options_parse(int argc, char **argv, const kr_bench_options **
   options.tokens = 128;
   options.repetitions = 5;
   GOptionContext *context = new_context();
-  gboolean ok = g_option_context_parse(context, &argc, &argv, error) &&
+  gboolean ok = kr_front_parse(context, &argc, &argv, error) &&
                 kr_front_int32("-n", given.tokens, 0, MAX_TOKENS, &options.tokens, error) &&
                 kr_front_int32("-r", given.repetitions, 1, 10000, &options.repetitions, error) &&
                 kr_front_int32("--batch", given.batch, 1, 128, &options.engine.batch, error) &&

@@ -8,6 +8,13 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#if defined(G_OS_WIN32)
+#include <io.h>
+#define fsync     _commit
+#define O_CLOEXEC _O_NOINHERIT
+#else
+#define O_BINARY 0
+#endif
 
 struct kr_front_file {
   char *name;      /* of the result */
@@ -63,7 +70,7 @@ GString *kr_front_read_file(const char *path, GError **error) {
 }
 
 GString *kr_front_read_some(const char *path, gsize limit, GError **error) {
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  int fd = g_open(path, O_RDONLY | O_CLOEXEC | O_BINARY, 0);
   if (fd < 0) {
     fail_errno(error, path, errno);
     return NULL;
@@ -76,7 +83,7 @@ GString *kr_front_read_some(const char *path, gsize limit, GError **error) {
 int kr_front_write_fd(int fd, const void *bytes, gsize n) {
   const char *p = bytes;
   while (n > 0) {
-    ssize_t done = write(fd, p, n);
+    ssize_t done = write(fd, p, MIN(n, 1 << 30));
     if (done < 0 && errno == EINTR) continue;
     if (done < 0) return errno;
     p += done, n -= (gsize)done;
@@ -94,17 +101,20 @@ static void file_free(kr_front_file *file) {
 
 kr_front_file *kr_front_file_new(const char *path, GError **error) {
   kr_front_file *file = g_new0(kr_front_file, 1);
-  struct stat status;
-  gboolean exists = stat(path, &status) == 0;
+  GStatBuf status;
+  gboolean exists = g_stat(path, &status) == 0;
+  char *real = NULL;
+#if !defined(G_OS_WIN32)
   /* a link keeps pointing where it did: the file behind it is replaced */
-  char *real = exists ? realpath(path, NULL) : NULL;
+  if (exists) real = realpath(path, NULL);
+#endif
   file->name = g_strdup(real ? real : path);
   free(real);
   if (exists && !S_ISREG(status.st_mode)) {
-    file->fd = open(path, O_WRONLY | O_CLOEXEC);
+    file->fd = g_open(path, O_WRONLY | O_CLOEXEC | O_BINARY, 0);
   } else {
     file->temporary = g_strconcat(file->name, ".XXXXXX", NULL);
-    file->fd = g_mkstemp_full(file->temporary, O_WRONLY | O_CLOEXEC, 0666);
+    file->fd = g_mkstemp_full(file->temporary, O_WRONLY | O_CLOEXEC | O_BINARY, 0666);
   }
   if (file->fd < 0) {
     fail_errno(error, path, errno);

@@ -1,5 +1,6 @@
 #include "run_options.h"
 #include "front_error.h"
+#include "front_parse.h"
 #include "run_prompt.h"
 #include "run_template.h"
 #include <string.h>
@@ -172,7 +173,7 @@ gboolean kr_run_options_parse(int argc, char **argv, const kr_run_options **ret_
   GOptionContext *context = new_context();
   g_auto(GStrv) words = g_strdupv(argv);
   given.rest = g_ptr_array_new();
-  gboolean ok = g_option_context_parse(context, &argc, &argv, error) &&
+  gboolean ok = kr_front_parse(context, &argc, &argv, error) &&
                 kr_front_int32("-n", given.positions, 1, G_MAXINT32, &options.positions, error) &&
                 read_chat(words, error) && read_rest(error) && read_ids(error) && read_texts(error);
   g_option_context_free(context);

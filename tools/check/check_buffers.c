@@ -1,11 +1,10 @@
 /* Operands in memory of their own: a guard page on either side, poison between. */
 #include "check.h"
+#include "check_system.h"
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-enum { POISON = 0xAA, HUGE_BYTES = 4 << 20 };
+enum { POISON = 0xAA };
 
 int64_t kr_check_element_bytes(kr_check_element element) {
   return element == KR_CHECK_I8 ? 1 : element == KR_CHECK_U16 ? 2 : 4;
@@ -13,7 +12,7 @@ int64_t kr_check_element_bytes(kr_check_element element) {
 
 bool kr_check_buffer_new(kr_check_buffer *buffer, kr_check_random *random, const char *name,
                          kr_check_element element, int64_t n, size_t align) {
-  size_t page = (size_t)sysconf(_SC_PAGESIZE), size = (size_t)kr_check_element_bytes(element);
+  size_t page = kr_check_page_bytes(), size = (size_t)kr_check_element_bytes(element);
   if (align == 0) align = size;
   memset(buffer, 0, sizeof *buffer);
   buffer->name = name;
@@ -21,16 +20,10 @@ bool kr_check_buffer_new(kr_check_buffer *buffer, kr_check_random *random, const
   buffer->bytes = (size_t)n * size;
   buffer->page_bytes = (buffer->bytes + 256 + page - 1) / page * page;
   buffer->map_bytes = buffer->page_bytes + 2 * page;
-  void *map = mmap(NULL, buffer->map_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (map == MAP_FAILED) return false;
-  buffer->map = map;
+  buffer->map = kr_check_pages_new(buffer->map_bytes);
+  if (!buffer->map) return false;
   buffer->pages = buffer->map + page;
-  if (mprotect(buffer->pages, buffer->page_bytes, PROT_READ | PROT_WRITE) != 0) return false;
-#ifdef MADV_HUGEPAGE
-  /* packed weights ask for huge pages in the engine too */
-  if (buffer->page_bytes >= HUGE_BYTES)
-    (void)madvise(buffer->pages, buffer->page_bytes, MADV_HUGEPAGE);
-#endif
+  if (!kr_check_pages_allow(buffer->pages, buffer->page_bytes, true)) return false;
   memset(buffer->pages, POISON, buffer->page_bytes);
   size_t free_bytes = buffer->page_bytes - buffer->bytes, place = (size_t)kr_check_below(random, 4);
   size_t odd = 64 + align * (size_t)kr_check_below(random, (int64_t)(64 / align));
@@ -39,7 +32,7 @@ bool kr_check_buffer_new(kr_check_buffer *buffer, kr_check_random *random, const
 }
 
 bool kr_check_buffer_seal(kr_check_buffer *buffer, bool written) {
-  if (!written) return mprotect(buffer->pages, buffer->page_bytes, PROT_READ) == 0;
+  if (!written) return kr_check_pages_allow(buffer->pages, buffer->page_bytes, false);
   buffer->initial = malloc(buffer->page_bytes);
   buffer->expected = malloc(buffer->page_bytes);
   if (!buffer->initial || !buffer->expected) return false;
@@ -48,7 +41,7 @@ bool kr_check_buffer_seal(kr_check_buffer *buffer, bool written) {
 }
 
 void kr_check_buffer_clear(kr_check_buffer *buffer) {
-  if (buffer->map) munmap(buffer->map, buffer->map_bytes);
+  kr_check_pages_free(buffer->map, buffer->map_bytes);
   free(buffer->initial);
   free(buffer->expected);
   memset(buffer, 0, sizeof *buffer);

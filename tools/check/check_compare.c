@@ -1,7 +1,6 @@
 /* One call of a kernel, and the comparison of all that two kernels have written. */
 #include "check.h"
-#include <setjmp.h>
-#include <signal.h>
+#include "check_system.h"
 #include <stdio.h>
 #include <string.h>
 #if defined(__x86_64__) || defined(__i386__)
@@ -51,22 +50,11 @@ static void set_state(uint64_t state) {
 
 /* ---- one call ------------------------------------------------------------------------------- */
 
-static sigjmp_buf escape;
-static volatile sig_atomic_t caught;
-static const uint8_t *volatile fault;
-
-static void on_signal(int number, siginfo_t *info, void *context) {
-  (void)context;
-  caught = number;
-  fault = info->si_addr;
-  siglongjmp(escape, 1);
-}
-
 /* What the kernel did, from the address that it touched. Valid until the next call. */
-static const char *describe(const kr_check_job *job) {
+static const char *describe(const kr_check_job *job, kr_check_fault kind, const uint8_t *fault) {
   static char text[160];
-  if (caught == SIGILL) return "illegal instruction";
-  if (caught == SIGFPE) return "arithmetic exception";
+  if (kind == KR_CHECK_ILLEGAL) return "illegal instruction";
+  if (kind == KR_CHECK_ARITHMETIC) return "arithmetic exception";
   for (int i = 0; i < job->n_buffers; i++) {
     const kr_check_buffer *b = &job->buffer[i];
     if (fault < b->map || fault >= b->map + b->map_bytes) continue;
@@ -82,23 +70,28 @@ static const char *describe(const kr_check_job *job) {
   return "touched memory outside of all its operands";
 }
 
+typedef struct call {
+  const kr_check_job *job;
+  kr_check_fn *fn;
+  int n;
+} call;
+
+static void make_calls(void *data) {
+  const call *c = data;
+  for (int i = 0; i < c->n; i++) c->job->kernel->kind->call(c->job, c->fn);
+}
+
 const char *kr_check_run(const kr_check_job *job, kr_check_fn *fn, int calls) {
-  static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE};
-  struct sigaction old[4], action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
-  const char *volatile trouble = NULL;
-  uint64_t before = get_state();
-  for (int i = 0; i < 4; i++) sigaction(signals[i], &action, &old[i]);
-  if (sigsetjmp(escape, 1) == 0) {
-    set_state(before | (uint64_t)FLUSH);
-    for (int i = 0; i < calls; i++) job->kernel->kind->call(job, fn);
-    if ((get_state() ^ (before | (uint64_t)FLUSH)) & ~(uint64_t)(int64_t)STICKY)
-      trouble = "changed the floating-point environment";
-  } else {
-    trouble = describe(job);
-  }
+  const uint64_t before = get_state(), flushing = before | (uint64_t)FLUSH;
+  call all = {job, fn, calls};
+  const uint8_t *address;
+  set_state(flushing);
+  kr_check_fault fault = kr_check_trap(make_calls, &all, &address);
+  uint64_t after = get_state();
   set_state(before);
-  for (int i = 0; i < 4; i++) sigaction(signals[i], &old[i], NULL);
-  return trouble;
+  if (fault) return describe(job, fault, address);
+  bool changed = ((after ^ flushing) & ~(uint64_t)(int64_t)STICKY) != 0;
+  return changed ? "changed the floating-point environment" : NULL;
 }
 
 /* ---- comparison ----------------------------------------------------------------------------- */

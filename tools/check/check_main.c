@@ -1,12 +1,13 @@
 /* krafla-check: does a backend give the bits that the scalar backend gives, and how fast? */
 #include "check.h"
+#include "check_system.h"
+#include "front_parse.h"
 #include <glib.h>
 #include <krafla/krafla.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { EXIT_DIFFERENCE = 1, EXIT_USAGE = 2, EXIT_CPU = 3 };
 enum { CASES = 600, QUICK_CASES = 150 };
@@ -62,9 +63,9 @@ static const kr_backend_info *find_name(const kr_backends *all, const char *name
 
 /* Of all the backends in a plug-in's folder, the one in this file; opened owns it. isa "" keeps a
  * cap of the environment away: what is capped is to be checked too. */
-static const kr_backend_info *open_file(const char *argument, GPtrArray *opened, char *real,
-                                        kr_error *err) {
-  if (!realpath(argument, real)) {
+static const kr_backend_info *open_file(const char *argument, GPtrArray *opened, kr_error *err) {
+  g_autofree char *real = kr_check_real_path(argument);
+  if (!real) {
     snprintf(err->message, sizeof err->message, "%s: no such backend or file", argument);
     return NULL;
   }
@@ -77,9 +78,9 @@ static const kr_backend_info *open_file(const char *argument, GPtrArray *opened,
     snprintf(err->message, sizeof err->message,
              "%s: not a backend's file: it must be called backend-NAME.so", argument);
     for (size_t i = 0; i < kr_backends_count(all); i++) {
-      char other[PATH_MAX];
       const char *path = kr_backends_get(all, i)->path;
-      if (*path && realpath(path, other) && strcmp(real, other) == 0)
+      g_autofree char *other = *path ? kr_check_real_path(path) : NULL;
+      if (other && strcmp(real, other) == 0)
         info = kr_backends_get(all, i);
       else if (*path && strcmp(path, folder) == 0)
         snprintf(err->message, sizeof err->message, "%s: %s", argument,
@@ -125,7 +126,7 @@ static void check_kernel(const kr_check_kernel *kernel, const kr_kernels *scalar
   }
   if (no_time || !result->equal) return;
   /* at most an eighth of the machine's memory */
-  int64_t memory = (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGESIZE) / 8;
+  int64_t memory = kr_check_memory_bytes() / 8;
   int64_t bytes = quick ? TIMED_BYTES / 8 : TIMED_BYTES;
   result->equal = kr_check_time(kernel, reference, candidate, seed,
                                 memory > 0 && memory < bytes ? memory : bytes, &result->speed,
@@ -166,10 +167,9 @@ static int check_named(const kr_backends *all, const kr_kernels *scalar, uint64_
   bool first = true;
   GPtrArray *opened = g_ptr_array_new_with_free_func((GDestroyNotify)kr_backends_free);
   for (gchar **a = arguments; *a; a++) {
-    char real[PATH_MAX];
     kr_error err = {0};
-    const kr_backend_info *info = strchr(*a, '/') ? NULL : find_name(all, *a);
-    if (!info) info = open_file(*a, opened, real, &err);
+    const kr_backend_info *info = strpbrk(*a, "/" G_DIR_SEPARATOR_S) ? NULL : find_name(all, *a);
+    if (!info) info = open_file(*a, opened, &err);
     if (!info) {
       g_printerr("error: %s\n", err.message);
       code = EXIT_DIFFERENCE;
@@ -222,7 +222,7 @@ static bool parse(int *argc, char ***argv, uint64_t *ret_seed) {
   g_option_context_set_summary(context, summary);
   g_option_context_set_description(context, description);
   g_option_context_add_main_entries(context, options, NULL);
-  bool ok = g_option_context_parse(context, argc, argv, &error);
+  bool ok = kr_front_parse(context, argc, argv, &error);
   g_option_context_free(context);
   if (!ok) {
     g_printerr("error: %s\n", error->message);

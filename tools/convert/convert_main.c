@@ -2,6 +2,7 @@
 #include "front_error.h"
 #include "front_files.h"
 #include "front_options.h"
+#include "front_parse.h"
 #include <string.h>
 
 static char **rest;
@@ -19,7 +20,7 @@ static gboolean parse(int argc, char **argv, GError **error) {
       "as an .mlt file. Models themselves are not converted yet: krafla-run reads GGUF.");
   g_option_context_add_main_entries(context, entries, NULL);
   g_option_context_add_main_entries(context, kr_front_version_entries, NULL);
-  gboolean ok = g_option_context_parse(context, &argc, &argv, error);
+  gboolean ok = kr_front_parse(context, &argc, &argv, error);
   g_option_context_free(context);
   if (!ok) return FALSE;
   if (!rest || g_strv_length(rest) != 2)

@@ -1,6 +1,7 @@
 /* krafla-info: what this machine can use, and what a model file holds. */
 #include "front_error.h"
 #include "front_open.h"
+#include "front_parse.h"
 #include "front_signals.h"
 #include "info_json.h"
 #include <stdio.h>
@@ -27,7 +28,7 @@ static gboolean parse(int argc, char **argv, GError **error) {
   g_option_context_add_main_entries(context, entries, NULL);
   g_option_context_add_main_entries(context, kr_front_version_entries, NULL);
   g_option_context_add_group(context, kr_front_backend_group(&options.backend));
-  gboolean ok = g_option_context_parse(context, &argc, &argv, error);
+  gboolean ok = kr_front_parse(context, &argc, &argv, error);
   g_option_context_free(context);
   if (!ok) return FALSE;
   guint models = options.rest ? g_strv_length(options.rest) : 0;

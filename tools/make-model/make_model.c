@@ -6,6 +6,7 @@
  * that logits have a deviation of about 2. */
 #include "byte_vocab.h"
 #include "front_error.h"
+#include "front_parse.h"
 #include "gguf_write.h"
 #include "quant/types.h"
 #include "random_blocks.h"
@@ -219,7 +220,7 @@ static gboolean parse(int *argc, char ***argv, options *o, GError **error) {
   GOptionContext *context = g_option_context_new("OUTPUT.gguf");
   g_option_context_set_summary(context, "Writes a random Llama model.");
   g_option_context_add_main_entries(context, entries, NULL);
-  gboolean ok = g_option_context_parse(context, argc, argv, error);
+  gboolean ok = kr_front_parse(context, argc, argv, error);
   g_option_context_free(context);
   if (ok && *argc != 2)
     ok = kr_front_fail(error, KR_EXIT_USAGE, "one output file is needed (see --help)");

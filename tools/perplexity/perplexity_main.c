@@ -7,6 +7,7 @@
  * how llama-perplexity counts, so that the numbers can be compared. */
 #include "front_error.h"
 #include "front_files.h"
+#include "front_parse.h"
 #include "front_signals.h"
 #include "perplexity_score.h"
 #include <stdio.h>
@@ -51,7 +52,7 @@ static gboolean parse(int argc, char **argv, GError **error) {
   g_option_context_add_group(context, kr_front_engine_group(&options.engine));
   g_option_context_add_group(context, kr_front_backend_group(&options.backend));
   gboolean ok =
-      g_option_context_parse(context, &argc, &argv, error) &&
+      kr_front_parse(context, &argc, &argv, error) &&
       kr_front_int32("--chunks", options.chunks_text, 1, G_MAXINT32, &options.chunks, error);
   g_option_context_free(context);
   if (!ok) return FALSE;

@@ -2,6 +2,7 @@
 #include "front_error.h"
 #include "front_files.h"
 #include "front_options.h"
+#include "front_parse.h"
 #include "tok_json.h"
 #include <stdio.h>
 #include <string.h>
@@ -38,7 +39,7 @@ static gboolean parse(int argc, char **argv, GError **error) {
                "tokenizer.bin.");
   g_option_context_add_main_entries(context, entries, NULL);
   g_option_context_add_main_entries(context, kr_front_version_entries, NULL);
-  gboolean ok = g_option_context_parse(context, &argc, &argv, error);
+  gboolean ok = kr_front_parse(context, &argc, &argv, error);
   g_option_context_free(context);
   if (!ok) return FALSE;
   guint n = options.rest ? g_strv_length(options.rest) : 0;
