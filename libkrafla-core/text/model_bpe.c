@@ -147,7 +147,8 @@ static int read_blocks(const kr_value *value, const kr_tokens *tokens, kr_bytes 
     if (!kr_value_next(value, &at, &texts[n])) break;
     bytes += texts[n++].n; /* no more than the file has */
     if (n < BLOCK && i + 1 < value->n) continue;
-    if (!kr_bytes_reserve(room, bytes)) return kr_fail_memory(err, "merges");
+    /* a byte more, so that there is room even where all texts are empty */
+    if (!kr_bytes_reserve(room, bytes + 1)) return kr_fail_memory(err, "merges");
     code = read_block(tokens, i + 1 - n, texts, n, (uint8_t *)room->data, bpe, err);
     bytes = n = 0;
   }

@@ -5,8 +5,25 @@
 #include "formats/gguf_build.h"
 #include "formats/json.h"
 
-/* A Hugging Face tokenizer.json. */
-int kr_tokenizer_json(const uint8_t *data, size_t n, kr_gguf_build *build, kr_error *err);
+/* The files beside a tokenizer.json; all zero where there are none. Their values have at NULL where
+ * they are absent. */
+typedef struct kr_tokenizer_config {
+  kr_mapping file, jinja;
+  kr_json_value bos, eos, chat, added;
+} kr_tokenizer_config;
+
+/* Opens those beside path. config is zero before; it is to be closed after a failure too. */
+int kr_tokenizer_config_open(const char *path, kr_tokenizer_config *config, kr_error *err);
+void kr_tokenizer_config_close(kr_tokenizer_config *config);
+/* A token's text, a string; absent where that is given in no known form. */
+kr_json_value kr_tokenizer_config_text(kr_json_value token);
+/* Puts the chat templates into their keys. */
+int kr_tokenizer_config_write(const kr_tokenizer_config *config, kr_gguf_build *build,
+                              kr_error *err);
+
+/* A Hugging Face tokenizer.json. config may be NULL. */
+int kr_tokenizer_json(const uint8_t *data, size_t n, const kr_tokenizer_config *config,
+                      kr_gguf_build *build, kr_error *err);
 /* llama2.c's tokenizer.bin. */
 int kr_tokenizer_bin(const uint8_t *data, size_t n, kr_gguf_build *build, kr_error *err);
 

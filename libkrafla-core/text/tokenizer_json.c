@@ -1,6 +1,7 @@
 /* A Hugging Face tokenizer.json: its tokens, added tokens and merges, put into GGUF's keys, and
  * what has no keys there into our own (vocab_own.c). A file that the reference would number or
  * merge differently than it says is refused. */
+#include "base/size.h"
 #include "formats/names.h"
 #include "text/special.h"
 #include "text/tokenizer_file.h"
@@ -16,6 +17,7 @@ typedef struct added {
 } added;
 
 typedef struct reader {
+  const kr_tokenizer_config *config;
   kr_json_value vocab, merges, unknown;
   kr_pipeline pipeline;
   bool byte_fallback, fuse_unknown, ignore_merges;
@@ -76,6 +78,10 @@ static int find_model(const reader *r, kr_json_value model, kr_json_value m[N_ME
   int code = expect(r, model, KR_JSON_OBJECT, "model");
   if (code) return code;
   kr_json_members(model, names, N_MEMBERS, m);
+  if (!m[TYPE].at && kr_json_type_of(m[VOCAB]) == KR_JSON_ARRAY)
+    return kr_fail(r->err, KR_E_UNSUPPORTED, "model: Unigram is not supported, only BPE is");
+  if (!m[TYPE].at && kr_json_type_of(m[VOCAB]) == KR_JSON_OBJECT && !m[MERGES].at)
+    return kr_fail(r->err, KR_E_UNSUPPORTED, "model: WordPiece is not supported, only BPE is");
   if (!m[TYPE].at || kr_json_equals(m[TYPE], "BPE")) return KR_OK;
   char room[64];
   kr_text type = {"?", 1};
@@ -125,15 +131,19 @@ static int count_tokens(reader *r, kr_json_value list) {
   }
   if (kr_json_type_of(list) == KR_JSON_ARRAY)
     for (kr_json_walk walk = kr_json_begin(list); kr_json_next(&walk, &key, &value);) r->n_added++;
+  size_t n_added = r->n_added;
+  if (kr_json_type_of(r->config->added) == KR_JSON_OBJECT)
+    for (kr_json_walk walk = kr_json_begin(r->config->added); kr_json_next(&walk, &key, &value);)
+      n_added++;
   r->n = most + 1 > r->n_vocab ? most + 1 : r->n_vocab;
-  r->n += (int64_t)r->n_added; /* those that are new come behind */
+  r->n += (int64_t)n_added; /* those that are new come behind */
   if (!r->n_vocab) return kr_fail(r->err, KR_E_FORMAT, "model.vocab: has no tokens");
   if (most >= 4 * (r->n_vocab + 16384))
     return kr_fail(r->err, KR_E_UNSUPPORTED, "model.vocab: has the id %ld, but only %ld tokens",
                    (long)most, (long)r->n_vocab);
   r->texts = kr_alloc((size_t)r->n, sizeof *r->texts);
   r->kinds = kr_alloc((size_t)r->n, 1);
-  r->added = kr_alloc(r->n_added, sizeof *r->added);
+  r->added = kr_alloc(n_added, sizeof *r->added);
   if (!r->texts || !r->kinds || !r->added) return kr_fail_memory(r->err, "tokens");
   return KR_OK;
 }
@@ -163,32 +173,64 @@ static int read_vocab(reader *r) {
   return KR_OK;
 }
 
-static int read_added(reader *r, kr_json_value list) {
+/* All but the id. */
+static int read_one(reader *r, kr_json_value value, added *a, kr_json_value *ret_id) {
   static const char *const names[] = {"content", "id",          "special",   "lstrip",
                                       "rstrip",  "single_word", "normalized"};
-  kr_json_type type = kr_json_type_of(list);
-  if (type == KR_JSON_ABSENT || type == KR_JSON_NULL) return KR_OK;
-  int code = expect(r, list, KR_JSON_ARRAY, "added_tokens");
+  kr_json_value m[7];
+  kr_json_members(value, names, 7, m);
+  int code = expect(r, m[0], KR_JSON_STRING, "added_tokens: content");
   if (code) return code;
-  kr_json_value key, value, m[7];
-  size_t n = 0;
-  for (kr_json_walk walk = kr_json_begin(list); kr_json_next(&walk, &key, &value);) {
-    added *a = &r->added[n++];
-    kr_json_members(value, names, 7, m);
-    if ((code = expect(r, m[0], KR_JSON_STRING, "added_tokens: content"))) return code;
-    if ((code = read_id(r, m[1], "added_tokens", &a->id))) return code;
-    a->content = text_of(r, m[0]);
-    for (int i = 0; i < 5; i++) a->flags |= (uint8_t)(kr_json_true(m[2 + i]) << i);
-    /* what the reference takes a token to be that does not say */
-    if (!m[6].at && !(a->flags & KR_ADDED_SPECIAL)) a->flags |= KR_ADDED_NORMALIZED;
+  a->content = text_of(r, m[0]);
+  for (int i = 0; i < 5; i++) a->flags |= (uint8_t)(kr_json_true(m[2 + i]) << i);
+  /* what the reference takes a token to be that does not say */
+  if (!m[6].at && !(a->flags & KR_ADDED_SPECIAL)) a->flags |= KR_ADDED_NORMALIZED;
+  *ret_id = m[1];
+  return KR_OK;
+}
+
+/* Those that only tokenizer_config.json has, by id: {"7": {"content": ...}}. */
+static int read_more(reader *r) {
+  kr_json_value key, value, none;
+  if (kr_json_type_of(r->config->added) != KR_JSON_OBJECT) return KR_OK;
+  for (kr_json_walk walk = kr_json_begin(r->config->added); kr_json_next(&walk, &key, &value);) {
+    added *a = &r->added[r->n_added];
+    *a = (added){.id = 0};
+    int code = read_one(r, value, a, &none);
+    if (code) return code;
+    if (kr_names_find(&r->names, r->added, sizeof *a, a->content.data, a->content.n) != SIZE_MAX)
+      continue;
+    const uint8_t *digit = key.at + 1;
+    for (; *digit >= '0' && *digit <= '9' && a->id < INT32_MAX; digit++)
+      a->id = a->id * 10 + (*digit - '0');
+    if (*digit != '"' || a->id >= INT32_MAX)
+      return fail_text(r, KR_E_FORMAT, "tokenizer_config.json: added_tokens_decoder", a->content,
+                       "has no id");
+    r->n_added++;
   }
+  return KR_OK;
+}
+
+static int read_added(reader *r, kr_json_value list) {
+  kr_json_type type = kr_json_type_of(list);
+  int code = KR_OK;
+  if (type != KR_JSON_ABSENT && type != KR_JSON_NULL)
+    code = expect(r, list, KR_JSON_ARRAY, "added_tokens");
+  kr_json_value key, value, id;
+  size_t n = 0;
+  if (!code && type == KR_JSON_ARRAY)
+    for (kr_json_walk walk = kr_json_begin(list); kr_json_next(&walk, &key, &value); n++) {
+      if ((code = read_one(r, value, &r->added[n], &id))) return code;
+      if ((code = read_id(r, id, "added_tokens", &r->added[n].id))) return code;
+    }
+  if (code) return code;
   size_t twins[2];
   code = kr_names_build(r->added, sizeof *r->added, r->n_added, &r->names, twins);
   if (code == KR_E_MEMORY) return kr_fail_memory(r->err, "added tokens");
   if (code)
     return fail_text(r, KR_E_FORMAT, "added_tokens", r->added[twins[1]].content,
                      "stands there twice");
-  return KR_OK;
+  return read_more(r);
 }
 
 /* New tokens get the ids that the reference gives them, whatever the file says: it must agree. */
@@ -313,6 +355,15 @@ static int64_t guess_end(const reader *r) {
   return -1;
 }
 
+/* The token that tokenizer_config.json names, if it is one. */
+static void name_id(reader *r, kr_json_value token, int64_t *id) {
+  token = kr_tokenizer_config_text(token);
+  if (!token.at) return;
+  kr_text text = text_of(r, token);
+  int32_t found = find(r, text.data, text.n);
+  if (found >= 0) *id = found;
+}
+
 static int write_all(reader *r, kr_gguf_build *build) {
   const kr_pipeline *p = &r->pipeline;
   const char *pre = p->pre ? p->pre : "default", *model = p->pre ? "gpt2" : "llama";
@@ -337,6 +388,8 @@ static int write_all(reader *r, kr_gguf_build *build) {
   int code = write_ids(r, OWN "before", p->before, p->n_before, &bos, build);
   if (!code) code = write_ids(r, OWN "after", p->after, p->n_after, &eos, build);
   if (code) return code;
+  name_id(r, r->config->bos, &bos);
+  name_id(r, r->config->eos, &eos);
   if (bos >= 0) kr_gguf_build_u32(build, GGML "bos_token_id", (uint32_t)bos);
   if (eos >= 0) kr_gguf_build_u32(build, GGML "eos_token_id", (uint32_t)eos);
   write_tokens(r, build);
@@ -373,13 +426,18 @@ static int read_all(reader *r, kr_json_value root, kr_gguf_build *build) {
   return write_all(r, build);
 }
 
-int kr_tokenizer_json(const uint8_t *data, size_t n, kr_gguf_build *build, kr_error *err) {
+int kr_tokenizer_json(const uint8_t *data, size_t n, const kr_tokenizer_config *config,
+                      kr_gguf_build *build, kr_error *err) {
+  static const kr_tokenizer_config none;
   kr_json_value root;
   int code = kr_json_check(data, n, &root, err);
   if (code) return code;
-  reader r = {.err = err, .room = kr_pages_alloc(n)};
+  if (!config) config = &none;
+  size_t n_room; /* strings are shorter than the files that they stand in */
+  if (!kr_add_size(n, config->file.size, &n_room)) return kr_fail_memory(err, "a tokenizer");
+  reader r = {.config = config, .err = err, .room = kr_pages_alloc(n_room)};
   code = r.room ? read_all(&r, root, build) : kr_fail_memory(err, "a tokenizer");
-  kr_pages_free(r.room, n);
+  kr_pages_free(r.room, n_room);
   kr_free(r.texts);
   kr_free(r.kinds);
   kr_free(r.added);

@@ -186,6 +186,16 @@ static int read_model(const kr_source *source, kr_vocab *v, kr_error *err) {
   return refuse_name(key, name, "no tokenizer model that is known here", err);
 }
 
+/* A template of another type, or with zero bytes in it, is as good as none: text still works. */
+static int read_chat(const kr_source *source, kr_vocab *v, kr_error *err) {
+  kr_text chat = {NULL, 0};
+  if (kr_source_string(source, "tokenizer.chat_template", &chat, NULL) || !chat.data ||
+      memchr(chat.data, 0, chat.n))
+    return KR_OK;
+  v->chat_template = kr_strndup(chat.data, chat.n);
+  return v->chat_template ? KR_OK : kr_fail_memory(err, "a chat template");
+}
+
 static int read_all(const kr_source *source, int64_t n_rows, kr_vocab *v, kr_error *err) {
   int code = read_model(source, v, err);
   if (code) return code;
@@ -200,6 +210,7 @@ static int read_all(const kr_source *source, int64_t n_rows, kr_vocab *v, kr_err
   if (!v->end || !v->whole) return kr_fail_memory(err, "tokens");
   if (!own) code = kr_special_read(source, &v->tokens, &v->special, err);
   if (!code) code = read_ids(source, v, err);
+  if (!code) code = read_chat(source, v, err);
   return code || !own ? code : kr_vocab_read_own(source, v, err);
 }
 
@@ -221,6 +232,7 @@ void kr_vocab_free(kr_vocab *vocab) {
   kr_array_free(vocab->after.data);
   kr_bpe_clear(&vocab->bpe);
   kr_spm_clear(&vocab->spm);
+  kr_free(vocab->chat_template);
   kr_free(vocab->end);
   kr_free((void *)vocab->whole);
   kr_free(vocab);
@@ -241,6 +253,10 @@ int32_t kr_vocab_find(const kr_vocab *vocab, const char *token) {
 
 int32_t kr_vocab_size(const kr_vocab *vocab) {
   return vocab->tokens.n;
+}
+
+const char *kr_vocab_chat_template(const kr_vocab *vocab) {
+  return vocab->chat_template;
 }
 
 int32_t kr_vocab_bos(const kr_vocab *vocab) {

@@ -38,13 +38,23 @@ static int64_t rows_of(const kr_source *source) {
   return embedding ? embedding->dims[1] : -1;
 }
 
+static int convert_json(const kr_mapping *file, const char *path, kr_gguf_build *build,
+                        kr_error *err) {
+  kr_tokenizer_config config = {0};
+  int code = kr_tokenizer_config_open(path, &config, err);
+  if (!code) code = kr_tokenizer_json(file->data, file->size, &config, build, err);
+  if (!code) code = kr_tokenizer_config_write(&config, build, err);
+  kr_tokenizer_config_close(&config);
+  return code;
+}
+
 /* A tokenizer's own file as the head of a GGUF file, checked by making a vocabulary of it. */
 static int convert(const kr_mapping *file, file_kind kind, const char *path, kr_gguf_build *build,
                    kr_vocab **ret_vocab, kr_error *err) {
   const uint8_t *data;
   size_t n;
   kr_source *source = NULL;
-  int code = kind == KIND_JSON  ? kr_tokenizer_json(file->data, file->size, build, err)
+  int code = kind == KIND_JSON  ? convert_json(file, path, build, err)
              : kind == KIND_BIN ? kr_tokenizer_bin(file->data, file->size, build, err)
                                 : kr_fail_foreign(file, err);
   if (!code) code = kr_gguf_build_end(build, &data, &n, err);

@@ -39,6 +39,7 @@ struct kr_vocab {
   bool add_bos, add_eos;
   int32_t bos, eos;     /* or -1 */
   kr_ids before, after; /* what else is added, of files of our own */
+  char *chat_template;  /* or NULL */
   uint8_t *end;         /* [n] whether generation ends */
   /* [n] whether merging the bytes of a token gives that token: WHOLE_*; found out when first asked,
    * by any thread, always with the same result */

@@ -14,7 +14,8 @@ def build(clang, root, made, target, folders, where):
     core = os.path.join(root, 'libkrafla-core')
     sources = [os.path.join(root, 'tests/fuzz', target + '.c')]
     for folder in folders:
-        sources += sorted(glob.glob(os.path.join(core, folder, '*.c')))
+        found = sorted(glob.glob(os.path.join(core, folder, '*.c')))
+        sources += [path for path in found if not path.endswith('_windows.c')]
     program = os.path.join(where, target)
     done = subprocess.run([clang, '-std=c11', '-D_GNU_SOURCE', '-g', '-O1', '-pthread',
                            '-fsanitize=fuzzer,address,undefined', '-fno-sanitize-recover=undefined',

@@ -10,7 +10,7 @@
 
 static struct {
   gboolean decode, pieces, count, jsonl, no_special, chat_render;
-  char *template_file, **rest;
+  char *template_file, *tokenizer, **rest;
 } options;
 
 static const GOptionEntry entries[] = {
@@ -24,9 +24,11 @@ static const GOptionEntry entries[] = {
     {"no-special", 0, 0, G_OPTION_ARG_NONE, &options.no_special,
      "Add no tokens that begin or end a text; with --decode, leave such tokens out", NULL},
     {"chat-render", 0, 0, G_OPTION_ARG_NONE, &options.chat_render,
-     "Render conversations, a JSON object a line; needs --template and no tokenizer", NULL},
-    {"template", 0, 0, G_OPTION_ARG_FILENAME, &options.template_file, "A chat template, in Jinja",
-     "FILE"},
+     "Render conversations, a JSON object a line, with the template of the tokenizer", NULL},
+    {"template", 0, 0, G_OPTION_ARG_FILENAME, &options.template_file,
+     "With --chat-render: a chat template in Jinja, instead of the tokenizer's", "FILE"},
+    {"tokenizer", 'z', 0, G_OPTION_ARG_FILENAME, &options.tokenizer,
+     "The tokenizer to use, instead of the model's own", "FILE"},
     {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options.rest, NULL, NULL},
     {0},
 };
@@ -43,11 +45,12 @@ static gboolean parse(int argc, char **argv, GError **error) {
   g_option_context_free(context);
   if (!ok) return FALSE;
   guint n = options.rest ? g_strv_length(options.rest) : 0;
-  if (!options.chat_render != !options.template_file)
-    return kr_front_fail(error, KR_EXIT_USAGE, "--chat-render and --template belong together");
-  if (n != (options.chat_render ? 0 : 1))
+  if (options.template_file && !options.chat_render)
+    return kr_front_fail(error, KR_EXIT_USAGE, "--template is of use with --chat-render alone");
+  if (n > 1 || (!n && !options.tokenizer && !options.template_file))
     return kr_front_fail(error, KR_EXIT_USAGE, "give one tokenizer; %s --help shows more",
                          g_get_prgname());
+  if (!options.tokenizer && n) options.tokenizer = options.rest[0];
   if (options.decode + options.pieces + options.count + options.chat_render > 1 ||
       (options.jsonl && (options.pieces || options.chat_render)))
     return kr_front_fail(error, KR_EXIT_USAGE,
@@ -100,16 +103,24 @@ static gboolean encode(const kr_vocab *vocab, const char *text, gsize n, GString
   return TRUE;
 }
 
-static gboolean decode(const kr_vocab *vocab, const GArray *ids, GString *out, GError **error) {
+/* Where an id stands, for messages: line 0 is the whole input. */
+static gboolean check_ids(const kr_vocab *vocab, const GArray *ids, guint line, GError **error) {
+  for (guint i = 0; i < ids->len; i++) {
+    gint32 id = g_array_index(ids, gint32, i);
+    if (id < kr_vocab_size(vocab)) continue;
+    g_autofree char *place = line ? g_strdup_printf(": line %u", line) : g_strdup("");
+    return kr_front_fail(error, KR_EXIT_FAILED, "standard input%s: id %d is no token of %d of %s",
+                         place, id, kr_vocab_size(vocab), options.tokenizer);
+  }
+  return TRUE;
+}
+
+static gboolean decode(const kr_vocab *vocab, const GArray *ids, guint line, GString *out,
+                       GError **error) {
   char *text;
   size_t n;
   kr_error err;
-  for (guint i = 0; i < ids->len; i++) {
-    gint32 id = g_array_index(ids, gint32, i);
-    if (id >= kr_vocab_size(vocab))
-      return kr_front_fail(error, KR_EXIT_FAILED, "%s: id %d is no token of %d", options.rest[0],
-                           id, kr_vocab_size(vocab));
-  }
+  if (!check_ids(vocab, ids, line, error)) return FALSE;
   if (kr_vocab_decode(vocab, (const int32_t *)(const void *)ids->data, ids->len,
                       !options.no_special, &text, &n, &err) != KR_OK)
     return kr_front_fail_library(error, &err, NULL);
@@ -142,7 +153,7 @@ static GArray *read_words(const GString *text, GError **error) {
 static gboolean whole(const kr_vocab *vocab, const GString *text, GString *out, GError **error) {
   if (!options.decode) return encode(vocab, text->str, text->len, out, error);
   g_autoptr(GArray) ids = read_words(text, error);
-  return ids && decode(vocab, ids, out, error);
+  return ids && decode(vocab, ids, 0, out, error);
 }
 
 /* ---- lines ------------------------------------------------------------------------------------
@@ -153,7 +164,7 @@ static gboolean tokens_line(const kr_vocab *vocab, const char *line, gsize n, GS
   const char *what;
   if (options.decode) {
     g_autoptr(GArray) ids = kr_tok_read_ids(line, n, &what);
-    if (ids) return decode(vocab, ids, out, error);
+    if (ids) return decode(vocab, ids, number, out, error);
   } else {
     GString *text = kr_tok_read_string(line, n, &what);
     if (text) {
@@ -201,13 +212,34 @@ static gboolean lines(const kr_vocab *vocab, const kr_template *chat, const GStr
 /* ---- the whole --------------------------------------------------------------------------------
  */
 
+static gboolean open_vocab(kr_vocab **vocab, GError **error) {
+  kr_error err;
+  return kr_vocab_open(options.tokenizer, vocab, &err) == KR_OK ||
+         kr_front_fail_library(error, &err, NULL);
+}
+
+/* The source of the template to use. */
+static GString *read_template(GError **error) {
+  kr_vocab *vocab;
+  if (options.template_file) return kr_front_read_file(options.template_file, error);
+  if (!open_vocab(&vocab, error)) return NULL;
+  const char *source = kr_vocab_chat_template(vocab);
+  GString *copy = source ? g_string_new(source) : NULL;
+  kr_vocab_free(vocab);
+  if (!copy)
+    kr_front_fail(error, KR_EXIT_FAILED, "%s: has no chat template; give one by --template",
+                  options.tokenizer);
+  return copy;
+}
+
 static gboolean render(GError **error) {
   kr_template *chat;
   kr_error err;
-  g_autoptr(GString) source = kr_front_read_file(options.template_file, error);
+  g_autoptr(GString) source = read_template(error);
   if (!source) return FALSE;
   if (kr_template_new(source->str, source->len, &chat, &err) != KR_OK)
-    return kr_front_fail_library(error, &err, options.template_file);
+    return kr_front_fail_library(error, &err,
+                                 options.template_file ? options.template_file : options.tokenizer);
   g_autoptr(GString) text = kr_front_read_file("-", error);
   gboolean ok = text && lines(NULL, chat, text, error);
   kr_template_free(chat);
@@ -216,10 +248,8 @@ static gboolean render(GError **error) {
 
 static gboolean run(GError **error) {
   kr_vocab *vocab;
-  kr_error err;
   if (options.chat_render) return render(error);
-  if (kr_vocab_open(options.rest[0], &vocab, &err) != KR_OK)
-    return kr_front_fail_library(error, &err, NULL);
+  if (!open_vocab(&vocab, error)) return FALSE;
   g_autoptr(GString) text = kr_front_read_file("-", error);
   g_autoptr(GString) out = g_string_new(NULL);
   gboolean ok = text != NULL;

@@ -184,6 +184,9 @@ KR_API int kr_vocab_is_control(const kr_vocab *vocab, int32_t id);
  * path. A model's own vocabulary is freed with it, never by kr_vocab_free. */
 KR_API int kr_vocab_open(const char *path, kr_vocab **ret_vocab, kr_error *err);
 KR_API void kr_vocab_free(kr_vocab *vocab);
+/* The Jinja source of the chat template that the file has, or of those beside a tokenizer.json
+ * (chat_template.jinja, tokenizer_config.json), or NULL. Borrowed. */
+KR_API const char *kr_vocab_chat_template(const kr_vocab *vocab);
 /* The same tokenizer as the bytes of an .mlt file. ret_bytes is new, for kr_text_free. */
 KR_API int kr_vocab_convert(const char *path, char **ret_bytes, size_t *ret_n, kr_error *err);
 
