@@ -210,11 +210,16 @@ static int read_normalizer(kr_json_value value, kr_pipeline *p, kr_error *err) {
     return KR_OK;
   }
   if (p->metaspace) return list.n ? refuse(&list, 0, err) : KR_OK;
-  size_t i = 0;
-  p->prefix = "none";
-  if (is(&list, i, "Prepend") && says(list.item[i], "prepend", MARK)) p->prefix = "each", i++;
-  if (is(&list, i, "Replace") && replaces(list.item[i], " ", MARK) && i + 1 == list.n) return KR_OK;
-  if (i < list.n) return refuse(&list, i, err);
+  bool prepended = false, replaced = false; /* in any order: the result is the same */
+  for (size_t i = 0; i < list.n; i++) {
+    bool *done = is(&list, i, "Prepend") ? &prepended : &replaced;
+    bool fits = done == &prepended ? says(list.item[i], "prepend", MARK)
+                                   : is(&list, i, "Replace") && replaces(list.item[i], " ", MARK);
+    if (!fits || *done) return refuse(&list, i, err);
+    *done = true;
+  }
+  p->prefix = prepended ? "each" : "none";
+  if (replaced) return KR_OK;
   return kr_fail(err, KR_E_UNSUPPORTED,
                  "normalizer and pre_tokenizer: neither bytes (ByteLevel) nor \"" MARK
                  "\" for spaces, which is all that is supported");
