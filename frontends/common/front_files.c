@@ -10,6 +10,7 @@
 #include <unistd.h>
 #if defined(G_OS_WIN32)
 #include <io.h>
+#include <windows.h>
 #define fsync     _commit
 #define O_CLOEXEC _O_NOINHERIT
 #else
@@ -85,6 +86,10 @@ int kr_front_write_fd(int fd, const void *bytes, gsize n) {
   while (n > 0) {
     ssize_t done = write(fd, p, MIN(n, 1 << 30));
     if (done < 0 && errno == EINTR) continue;
+#if defined(G_OS_WIN32) /* a pipe that nobody reads any more */
+    gboolean closed = _doserrno == ERROR_NO_DATA || _doserrno == ERROR_PIPE_NOT_CONNECTED;
+    if (done < 0 && errno == EINVAL && closed) return EPIPE;
+#endif
     if (done < 0) return errno;
     p += done, n -= (gsize)done;
   }
@@ -102,15 +107,17 @@ static void file_free(kr_front_file *file) {
 kr_front_file *kr_front_file_new(const char *path, GError **error) {
   kr_front_file *file = g_new0(kr_front_file, 1);
   GStatBuf status;
-  gboolean exists = g_stat(path, &status) == 0;
+  gboolean exists = g_stat(path, &status) == 0, direct = exists && !S_ISREG(status.st_mode);
   char *real = NULL;
-#if !defined(G_OS_WIN32)
+#if defined(G_OS_WIN32)
+  direct = direct || g_ascii_strcasecmp(path, "NUL") == 0;
+#else
   /* a link keeps pointing where it did: the file behind it is replaced */
   if (exists) real = realpath(path, NULL);
 #endif
   file->name = g_strdup(real ? real : path);
   free(real);
-  if (exists && !S_ISREG(status.st_mode)) {
+  if (direct) {
     file->fd = g_open(path, O_WRONLY | O_CLOEXEC | O_BINARY, 0);
   } else {
     file->temporary = g_strconcat(file->name, ".XXXXXX", NULL);
@@ -157,6 +164,8 @@ gboolean kr_front_file_commit(kr_front_file *file, GError **error) {
 
 void kr_front_file_abandon(kr_front_file *file) {
   if (!file) return;
+  close(file->fd); /* Windows keeps open files */
+  file->fd = -1;
   if (file->temporary) g_unlink(file->temporary);
   file_free(file);
 }

@@ -1,5 +1,6 @@
 #include "front_open.h"
 #include "front_error.h"
+#include "front_parse.h"
 #include "front_signals.h"
 #include <string.h>
 #include <unistd.h>
@@ -20,7 +21,8 @@ static int bar_progress(void *data, double fraction) {
   progress_bar *bar = data;
   gint64 now = g_get_monotonic_time();
   if (kr_front_interrupted()) return 1;
-  if (!isatty(STDERR_FILENO) || now - bar->started < BAR_DELAY || now - bar->drawn < BAR_STEP)
+  if (!kr_front_is_terminal(STDERR_FILENO) || now - bar->started < BAR_DELAY ||
+      now - bar->drawn < BAR_STEP)
     return 0;
   bar->drawn = now;
   int full = (int)(CLAMP(fraction, 0.0, 1.0) * BAR_WIDTH);

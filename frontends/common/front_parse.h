@@ -9,4 +9,7 @@
  * UTF-8 from the system, the console is set to UTF-8, and the streams pass bytes as they are. */
 gboolean kr_front_parse(GOptionContext *context, int *argc, char ***argv, GError **error);
 
+/* Whether somebody sits at the other end. */
+gboolean kr_front_is_terminal(int fd);
+
 #endif

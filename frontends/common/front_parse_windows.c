@@ -13,3 +13,9 @@ gboolean kr_front_parse(GOptionContext *context, int *argc, char ***argv, GError
   *argc = (int)g_strv_length(*argv);
   return ok;
 }
+
+/* To isatty the null device is one too. */
+gboolean kr_front_is_terminal(int fd) {
+  DWORD mode;
+  return GetConsoleMode((HANDLE)_get_osfhandle(fd), &mode) != 0;
+}

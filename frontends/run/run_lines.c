@@ -1,5 +1,6 @@
 #include "run_lines.h"
 #include "front_error.h"
+#include "front_parse.h"
 #include "front_signals.h"
 #include "run_edit.h"
 #include <errno.h>
@@ -12,8 +13,8 @@ enum { MAX_LINE = 16 << 20 };
 void kr_run_lines_open(kr_run_lines *lines, gboolean escape) {
   const char *kind = g_getenv("TERM");
   lines->escape = escape;
-  lines->interactive = isatty(STDIN_FILENO);
-  lines->prompt = lines->interactive && isatty(STDOUT_FILENO);
+  lines->interactive = kr_front_is_terminal(STDIN_FILENO);
+  lines->prompt = lines->interactive && kr_front_is_terminal(STDOUT_FILENO);
   if (lines->prompt && kind && strcmp(kind, "dumb") != 0) lines->editor = kr_run_edit_new();
 }
 

@@ -1,6 +1,7 @@
 #include "run_prompt.h"
 #include "front_error.h"
 #include "front_files.h"
+#include "front_parse.h"
 #include <string.h>
 #include <unistd.h>
 
@@ -53,7 +54,7 @@ gboolean kr_run_prompt_text(const kr_run_options *options, GString **ret_text, G
     text = kr_front_read_file(options->file, error);
   } else if (options->chat_template) {
     return TRUE;
-  } else if (isatty(STDIN_FILENO)) {
+  } else if (kr_front_is_terminal(STDIN_FILENO)) {
     return kr_front_fail(error, KR_EXIT_USAGE,
                          "no prompt: give it after the model, with -i, -f or --tokens, or on "
                          "standard input");

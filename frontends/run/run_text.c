@@ -1,6 +1,7 @@
 #include "run_text.h"
 #include "front_error.h"
 #include "front_files.h"
+#include "front_parse.h"
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,7 +12,7 @@ void kr_run_text_init(kr_run_text *text, const kr_vocab *vocab) {
   text->held = g_string_new(NULL);
   text->shown = g_string_new(NULL);
   kr_run_screen_init(&text->screen);
-  text->screen.terminal = isatty(STDOUT_FILENO);
+  text->screen.terminal = kr_front_is_terminal(STDOUT_FILENO);
 }
 
 void kr_run_text_clear(kr_run_text *text) {

@@ -11,6 +11,15 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#if defined(G_OS_WIN32)
+#include <windows.h>
+/* after windows.h */
+#include <aclapi.h>
+#include <sddl.h>
+#define SUFFIX ".dll"
+#else
+#define SUFFIX ".so"
+#endif
 
 static char *plugins; /* where the build has put them */
 static char *box;     /* of the running test: the backend directory, nothing else in it */
@@ -43,13 +52,13 @@ static void close_box(void) {
 }
 
 static char *in_box(const char *name) {
-  return g_strdup_printf("%s/backend-%s.so", box, name);
+  return g_strdup_printf("%s/backend-%s" SUFFIX, box, name);
 }
 
 /* Copies plug-in from as backend-NAME.so into folder. */
 static void copy_to(const char *folder, const char *from, const char *name) {
-  g_autofree char *source = g_strdup_printf("%s/backend-%s.so", plugins, from);
-  g_autofree char *target = g_strdup_printf("%s/backend-%s.so", folder, name);
+  g_autofree char *source = g_strdup_printf("%s/backend-%s" SUFFIX, plugins, from);
+  g_autofree char *target = g_strdup_printf("%s/backend-%s" SUFFIX, folder, name);
   g_autofree char *data = NULL;
   gsize n = 0;
   g_autoptr(GError) error = NULL;
@@ -57,7 +66,7 @@ static void copy_to(const char *folder, const char *from, const char *name) {
   g_assert_no_error(error);
   g_file_set_contents(target, data, (gssize)n, &error);
   g_assert_no_error(error);
-  g_assert_cmpint(chmod(target, 0644), ==, 0);
+  g_assert_cmpint(g_chmod(target, 0644), ==, 0);
 }
 
 static void put(const char *from) {
@@ -139,7 +148,9 @@ static void test_wrong(void) {
     {"tablehuge", "kernel table of 2147483640 bytes"},
     {"feature", "CPU lacks warp-drive"},
     {"nosymbol", "has no symbol krafla_backend"},
+#if !defined(G_OS_WIN32)
     {"undefined", "krafla_test_no_such_function"},
+#endif
 #if defined(__x86_64__)
     {"rawmissing", "CPU lacks cpuid:7f000000:eax:0"},
 #endif
@@ -169,8 +180,9 @@ static void test_used(void) {
     const kr_backend_info *info = info_of(all, names[i]);
     g_assert_cmpint(info->rank, ==, 1000);
     g_assert_cmpstr(info->provenance, ==, "1.0, MIT, tests");
-    g_autofree char *path = in_box(names[i]);
-    g_assert_true(g_str_has_suffix(info->path, strrchr(path, '/')));
+    g_autofree char *path = in_box(names[i]), *file = g_path_get_basename(path);
+    g_autofree char *found = g_path_get_basename(info->path);
+    g_assert_cmpstr(found, ==, file);
     g_assert_cmpstr(kr_backends_isa(all), ==, names[i]);
     g_assert_cmpstr(owner_of(all, "add"), ==, names[i]);
     g_assert_true(sum_of(all) == 1007);
@@ -318,22 +330,19 @@ static void test_isa_sources(void) {
 static void test_no_plugin(void) {
   open_box();
   g_autofree char *text = in_box("text"), *empty = in_box("empty"), *folder = in_box("folder");
-  g_autofree char *fifo = in_box("fifo"), *dangling = in_box("dangling"), *cut = in_box("cut");
-  g_autofree char *half = in_box("half");
+  g_autofree char *cut = in_box("cut"), *half = in_box("half");
   gsize bytes;
   g_assert_true(g_file_set_contents(text, "hello\n", -1, NULL));
   g_assert_true(g_file_set_contents(empty, "", 0, NULL));
   g_assert_cmpint(g_mkdir(folder, 0755), ==, 0);
-  g_assert_cmpint(mkfifo(fifo, 0644), ==, 0);
-  g_assert_cmpint(symlink("backend-nowhere.so", dangling), ==, 0);
   put("fine");
   g_autofree char *fine = in_box("fine"), *data = NULL;
   g_assert_true(g_file_get_contents(fine, &data, &bytes, NULL));
   g_assert_true(g_file_set_contents(cut, data, 500, NULL));
   g_assert_true(g_file_set_contents(half, data, (gssize)bytes / 2, NULL));
-  static const char *const ignored[] = {"backend-.so", "backend-x.so.1",  "backend-x.txt",
-                                        "x.so",        "libbackend-x.so", "backend.so",
-                                        ".so"};
+  static const char *const ignored[] = {
+      "backend-" SUFFIX,     "backend-x" SUFFIX ".1", "backend-x.txt", "x" SUFFIX,
+      "libbackend-x" SUFFIX, "backend" SUFFIX,        SUFFIX};
   for (size_t i = 0; i < G_N_ELEMENTS(ignored); i++) {
     g_autofree char *path = g_build_filename(box, ignored[i], NULL);
     g_assert_true(g_file_set_contents(path, "x", 1, NULL));
@@ -344,12 +353,56 @@ static void test_no_plugin(void) {
   expect_state(all, "cut", KR_BACKEND_SKIPPED, "cannot be loaded: the file is cut short");
   expect_state(all, "half", KR_BACKEND_SKIPPED, "cannot be loaded: the file is cut short");
   expect_state(all, "folder", KR_BACKEND_SKIPPED, "is not a regular file");
-  expect_state(all, "fifo", KR_BACKEND_SKIPPED, "is not a regular file");
-  expect_state(all, "dangling", KR_BACKEND_SKIPPED, g_strerror(ENOENT));
   expect_state(all, "fine", KR_BACKEND_USED, "");
   size_t builtin = 0;
   for (size_t i = 0; i < kr_backends_count(all); i++) builtin += !*kr_backends_get(all, i)->path;
-  g_assert_cmpuint(kr_backends_count(all), ==, builtin + 8);
+  g_assert_cmpuint(kr_backends_count(all), ==, builtin + 6);
+  kr_backends_free(all);
+  close_box();
+}
+
+/* fine, but for another machine by its header, or of another system. */
+static void test_other_machine(void) {
+  open_box();
+  put("fine");
+  g_autofree char *fine = in_box("fine"), *other = in_box("other"), *foreign = in_box("foreign");
+  g_autofree char *data = NULL;
+  gsize bytes;
+  g_assert_true(g_file_get_contents(fine, &data, &bytes, NULL));
+  g_remove(fine);
+#if defined(G_OS_WIN32)
+  guint32 at;
+  memcpy(&at, data + 60, sizeof at); /* where the PE header begins */
+  g_assert_cmpuint(at, <, bytes - 6);
+  data[at + 4] = 0x64, data[at + 5] = (char)0xaa;
+  static const char reason[] = "is for another machine (AArch64, PE machine 0xaa64)";
+  static const char elf[] = "\177ELF\2\1\1";
+  g_assert_true(g_file_set_contents(foreign, elf, sizeof elf, NULL));
+  expect_skipped("foreign", "is for another system (an ELF file)");
+#else
+  data[18] = (char)0xf3, data[19] = 0; /* e_machine; 243 in little endian */
+  static const char reason[] = "is for another machine (RISC-V, ELF machine 243)";
+  g_assert_true(g_file_set_contents(foreign, "MZ\x90", 3, NULL));
+  expect_skipped("foreign", "cannot be loaded: ");
+#endif
+  g_assert_true(g_file_set_contents(other, data, (gssize)bytes, NULL));
+  expect_skipped("other", reason);
+  close_box();
+}
+
+#if !defined(G_OS_WIN32)
+
+/* Kinds of files that Windows does not have. */
+static void test_no_file(void) {
+  open_box();
+  put("fine");
+  g_autofree char *fifo = in_box("fifo"), *dangling = in_box("dangling");
+  g_assert_cmpint(mkfifo(fifo, 0644), ==, 0);
+  g_assert_cmpint(symlink("backend-nowhere.so", dangling), ==, 0);
+  kr_backends *all = open_all(box, NULL);
+  expect_state(all, "fifo", KR_BACKEND_SKIPPED, "is not a regular file");
+  expect_state(all, "dangling", KR_BACKEND_SKIPPED, g_strerror(ENOENT));
+  expect_state(all, "fine", KR_BACKEND_USED, "");
   kr_backends_free(all);
   close_box();
 }
@@ -385,6 +438,8 @@ static void test_links(void) {
   close_box();
 }
 
+#endif
+
 /* More files than anybody has: nothing breaks. */
 static void test_crowd(void) {
   open_box();
@@ -418,6 +473,40 @@ static void test_mark(void) {
   close_box();
 }
 
+#if defined(G_OS_WIN32)
+
+/* Sets the list of rights, in the system's notation. */
+static void set_rights(const char *path, const char *rights) {
+  g_autofree wchar_t *wide = (wchar_t *)g_utf8_to_utf16(path, -1, NULL, NULL, NULL);
+  PSECURITY_DESCRIPTOR descriptor;
+  BOOL present, defaulted;
+  ACL *list;
+  g_assert_true(ConvertStringSecurityDescriptorToSecurityDescriptorA(rights, SDDL_REVISION_1,
+                                                                     &descriptor, NULL));
+  g_assert_true(GetSecurityDescriptorDacl(descriptor, &present, &list, &defaulted));
+  g_assert_cmpuint(SetNamedSecurityInfoW(wide, SE_FILE_OBJECT, DACL_SECURITY_INFORMATION, NULL,
+                                         NULL, list, NULL),
+                   ==, 0);
+  LocalFree(descriptor);
+}
+
+static void test_writable_by_others(void) {
+  static const char mine[] = "D:(A;;FA;;;BA)(A;;FA;;;SY)(A;;FR;;;WD)";
+  static const char everybodys[] = "D:(A;;FA;;;BA)(A;;FA;;;WD)";
+  open_box();
+  put("mark");
+  g_autofree char *path = in_box("mark");
+  set_rights(path, everybodys);
+  expect_skipped("mark", "file is writable by others (everyone)");
+  set_rights(path, mine);
+  set_rights(box, everybodys);
+  expect_skipped(box, "directory is writable by others (everyone)");
+  g_assert_false(was_loaded());
+  close_box();
+}
+
+#else
+
 static void test_writable_by_others(void) {
   open_box();
   put("mark");
@@ -449,6 +538,8 @@ static void test_other_owner(void) {
   }
   close_box();
 }
+
+#endif
 
 /* A backend in the working directory is never opened, by any name for that directory. */
 static void test_working_directory(void) {
@@ -488,6 +579,8 @@ static int print_default(void) {
   return 0;
 }
 
+#if !defined(G_OS_WIN32) /* which always knows a program's path */
+
 /* A program with the core linked in, started by a name without a path: a folder of the working
  * directory that looks like the program's own is none. */
 static void test_working_directory_by_name(void) {
@@ -518,6 +611,8 @@ static void test_working_directory_by_name(void) {
   g_assert_false(was_loaded());
   close_box();
 }
+
+#endif
 
 /* ---- directories ---------------------------------------------------------------------------- */
 
@@ -553,7 +648,8 @@ static void test_directory_sources(void) {
   expect_state(all, "low", KR_BACKEND_USED, "");
   g_assert_null(info_of(all, "fine"));
   kr_backends_free(all);
-  g_autofree char *roundabout = g_strconcat(other, "/./../", strrchr(other, '/') + 1, "//", NULL);
+  g_autofree char *name = g_path_get_basename(other);
+  g_autofree char *roundabout = g_strconcat(other, "/./../", name, "//", NULL);
   all = open_all(roundabout, NULL);
   expect_state(all, "low", KR_BACKEND_USED, "");
   kr_backends_free(all);
@@ -590,14 +686,18 @@ int main(int argc, char **argv) {
   g_test_add_func("/abi/isa-errors", test_isa_errors);
   g_test_add_func("/abi/isa-sources", test_isa_sources);
   g_test_add_func("/abi/no-plugin", test_no_plugin);
-  g_test_add_func("/abi/unreadable", test_unreadable);
-  g_test_add_func("/abi/links", test_links);
+  g_test_add_func("/abi/other-machine", test_other_machine);
   g_test_add_func("/abi/crowd", test_crowd);
   g_test_add_func("/abi/mark", test_mark);
   g_test_add_func("/abi/writable-by-others", test_writable_by_others);
-  g_test_add_func("/abi/other-owner", test_other_owner);
   g_test_add_func("/abi/working-directory", test_working_directory);
+#if !defined(G_OS_WIN32)
+  g_test_add_func("/abi/no-file", test_no_file);
+  g_test_add_func("/abi/unreadable", test_unreadable);
+  g_test_add_func("/abi/links", test_links);
+  g_test_add_func("/abi/other-owner", test_other_owner);
   g_test_add_func("/abi/working-directory-by-name", test_working_directory_by_name);
+#endif
   g_test_add_func("/abi/no-backends", test_no_backends);
   g_test_add_func("/abi/directory-sources", test_directory_sources);
   g_test_add_func("/abi/names-and-ends", test_names_and_ends);

@@ -15,8 +15,10 @@ static int run(const char *backend, const char *option, const char *value, gchar
   g_spawn_sync(NULL, (gchar **)argv, NULL, G_SPAWN_DEFAULT, NULL, NULL, ret_output, ret_errors,
                &status, &error);
   g_assert_no_error(error);
-  g_assert_true(g_spawn_check_wait_status(status, NULL) || status > 255);
-  return status >> 8;
+  g_autoptr(GError) ended = NULL;
+  if (g_spawn_check_wait_status(status, &ended)) return 0;
+  g_assert_true(ended->domain == G_SPAWN_EXIT_ERROR);
+  return ended->code;
 }
 
 typedef struct defect {

@@ -4,8 +4,8 @@ import json
 import os
 import re
 
-from harness import (Skip, backends, call, environment, main, model, path, program, refuse, run,
-                     succeed)
+from harness import (Skip, backends, call, environment, main, model, not_on_windows, path, program,
+                     refuse, run, succeed)
 
 MODEL = model("--seed", "1")
 
@@ -91,6 +91,7 @@ def test_incomplete_file():
 
 def test_messages_are_printable():
     """What files and arguments hold cannot reach the terminal as control sequences."""
+    not_on_windows("names and arguments are Unicode there")
     name = path("a\x1b[31mb").encode() + b"\xff"
     line = refuse(1, r"a\x1b[31mb\xff", name, "hi")
     assert "\x1b" not in line
@@ -104,6 +105,7 @@ def test_prompt_file_errors():
 
 
 def test_output_errors():
+    not_on_windows("there is no device that is full")
     with open("/dev/full", "wb") as full:
         import subprocess
         done = subprocess.run([program("run"), MODEL, "hi", "-n", "9"], stdout=full,

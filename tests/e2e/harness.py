@@ -16,7 +16,10 @@ TEMPORARY = tempfile.mkdtemp(prefix="krafla-e2e-")
 atexit.register(shutil.rmtree, TEMPORARY, ignore_errors=True)
 
 SANITIZED = os.environ.get("KRAFLA_SANITIZED") == "1"
-EMULATED = os.path.exists(os.environ.get("KRAFLA_RUN", "") + ".emulated")  # tools/cross/launchers
+PROGRAM, SUFFIX = os.path.splitext(os.environ.get("KRAFLA_RUN", ""))
+WINDOWS = SUFFIX == ".exe"
+NOWHERE = "NUL" if WINDOWS else "/dev/null"
+EMULATED = os.path.exists(PROGRAM + ".emulated" + SUFFIX)  # tools/cross/launchers
 TIMEOUT = 1200 if EMULATED else 300 if SANITIZED else 60
 
 
@@ -91,9 +94,14 @@ def statistic(result, name):
 
 def encode(file, text):
     """The ids of a text, as strings."""
-    counted = succeed(file, "--dump-logits", "/dev/null", stdin=text)
+    counted = succeed(file, "--dump-logits", NOWHERE, stdin=text)
     n = statistic(counted, "positions")
     return succeed(file, "--ids", "-n", n, stdin=text).out.decode().split()
+
+
+def not_on_windows(why):
+    if WINDOWS:
+        raise Skip("not on Windows: " + why)
 
 
 def path(name):

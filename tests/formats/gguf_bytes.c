@@ -1,8 +1,12 @@
 /* Makes the bytes of GGUF files. */
 #include "gguf_bytes.h"
 #include <string.h>
+#if defined(G_OS_WIN32)
+#include <windows.h>
+#else
 #include <sys/mman.h>
 #include <unistd.h>
+#endif
 
 void kr_put_u8(GByteArray *out, uint8_t x) {
   g_byte_array_append(out, &x, 1);
@@ -138,20 +142,62 @@ GBytes *kr_made_sample(uint32_t version) {
   return kr_made_end(&made);
 }
 
+#if defined(G_OS_WIN32)
+
+static size_t page_size(void) {
+  SYSTEM_INFO info;
+  GetSystemInfo(&info);
+  return info.dwPageSize;
+}
+
+static void *new_pages(size_t bytes) {
+  return VirtualAlloc(NULL, bytes, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
+}
+
+static bool forbid(void *page, size_t bytes) {
+  DWORD before;
+  return VirtualProtect(page, bytes, PAGE_NOACCESS, &before) != 0;
+}
+
+static void free_pages(void *pages, size_t bytes) {
+  (void)bytes;
+  VirtualFree(pages, 0, MEM_RELEASE);
+}
+
+#else
+
+static size_t page_size(void) {
+  return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static void *new_pages(size_t bytes) {
+  void *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return pages == MAP_FAILED ? NULL : pages;
+}
+
+static bool forbid(void *page, size_t bytes) {
+  return mprotect(page, bytes, PROT_NONE) == 0;
+}
+
+static void free_pages(void *pages, size_t bytes) {
+  munmap(pages, bytes);
+}
+
+#endif
+
 void kr_guarded_set(kr_guarded *guarded, const void *data, size_t size) {
-  size_t page = (size_t)sysconf(_SC_PAGESIZE), used = (size + page - 1) / page * page;
+  size_t page = page_size(), used = (size + page - 1) / page * page;
   guarded->pages_size = used + page;
-  guarded->pages =
-      mmap(NULL, guarded->pages_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  g_assert_true(guarded->pages != MAP_FAILED);
+  guarded->pages = new_pages(guarded->pages_size);
+  g_assert_nonnull(guarded->pages);
   uint8_t *end = (uint8_t *)guarded->pages + used;
-  g_assert_cmpint(mprotect(end, page, PROT_NONE), ==, 0);
+  g_assert_true(forbid(end, page));
   guarded->data = end - size, guarded->size = size;
   if (size) memcpy(guarded->data, data, size);
 }
 
 void kr_guarded_clear(kr_guarded *guarded) {
-  munmap(guarded->pages, guarded->pages_size);
+  free_pages(guarded->pages, guarded->pages_size);
 }
 
 void kr_expect_words(const kr_error *err, const char *start, const char *words) {

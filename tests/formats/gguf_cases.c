@@ -3,7 +3,13 @@
 #include "gguf_bytes.h"
 #include <glib/gstdio.h>
 #include <string.h>
+#if defined(G_OS_WIN32)
+#include <windows.h>
+/* after windows.h */
+#include <psapi.h>
+#else
 #include <sys/resource.h>
+#endif
 
 static void test_c12_empty_key(void) {
   kr_made made;
@@ -41,9 +47,15 @@ static void test_c13_dims_wrap(void) {
 }
 
 static long peak_kib(void) {
+#if defined(G_OS_WIN32)
+  PROCESS_MEMORY_COUNTERS c = {.cb = sizeof c};
+  g_assert_true(K32GetProcessMemoryInfo(GetCurrentProcess(), &c, sizeof c));
+  return (long)(c.PeakWorkingSetSize >> 10);
+#else
   struct rusage usage;
   g_assert_cmpint(getrusage(RUSAGE_SELF, &usage), ==, 0);
   return usage.ru_maxrss;
+#endif
 }
 
 static void test_c15_lengths(void) {

@@ -6,6 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#if defined(_WIN32)
+#include <fcntl.h>
+#include <io.h>
+#endif
 
 static void answer(char letter, const char *text, size_t n) {
   printf("%c %zu\n", letter, n);
@@ -23,6 +27,9 @@ int main(void) {
   size_t n;
   kr_template *current = NULL;
   kr_error failure = {0};
+#if defined(_WIN32) /* bytes as they are */
+  _setmode(0, _O_BINARY), _setmode(1, _O_BINARY);
+#endif
   while (scanf("%c %zu", &letter, &n) == 2 && getchar() == '\n') {
     char *bytes = read_bytes(n), *text;
     size_t n_text;

@@ -1,5 +1,4 @@
-/* A libintl that translates nothing, for GLib on Windows (make-glib). */
-#include "libintl.h"
+/* A libintl that translates nothing, for GLib on Windows (make-glib). libintl.h is for GLib. */
 
 char *gettext(const char *message) {
   return (char *)message;
