@@ -130,7 +130,8 @@ gboolean kr_run_context_compute(kr_run_context *c, kr_run *run, kr_run_rendering
   return TRUE;
 }
 
-/* How many of the ids say no more than text, and *ret_bytes of it. */
+/* How many of the ids say no more than text, and *ret_bytes of it: all, half a character at the end
+ * included, unless a stop text cut the reply. */
 static guint ids_within(const kr_run *run, const GString *text, const GArray *ids,
                         gsize *ret_bytes) {
   kr_decoder decoder = {{0}};
@@ -139,7 +140,8 @@ static guint ids_within(const kr_run *run, const GString *text, const GArray *id
   char tail[13];
   g_autoptr(GString) piece = g_string_new(NULL);
   *ret_bytes = 0;
-  for (guint i = 0; i < ids->len; i++) {
+  guint i = 0;
+  for (; i < ids->len; i++) {
     gsize n;
     const char *bytes = kr_run_text_bytes(&run->text, ids_of(ids)[i], &n);
     g_string_set_size(piece, 3 * n + 12);
@@ -150,7 +152,10 @@ static guint ids_within(const kr_run *run, const GString *text, const GArray *id
     if (kr_decoder_finish(&rest, tail) > 0) continue; /* half a character */
     kept = i + 1, *ret_bytes = done;
   }
-  return kept;
+  gsize n = kr_decoder_finish(&decoder, tail);
+  if (i < ids->len || n != text->len - done || memcmp(text->str + done, tail, n) != 0) return kept;
+  *ret_bytes = text->len;
+  return ids->len;
 }
 
 void kr_run_context_add_reply(kr_run_context *c, const kr_run *run, const GString *text,

@@ -10,10 +10,10 @@
 #include "run_template.h"
 
 typedef struct kr_run_context {
-  GArray *ids;     /* of int32_t: those in the session */
-  GString *text;   /* what was rendered last, and the reply to it */
-  GArray *replies; /* of kr_run_reply_place, in order: where replies stand in text */
-  GArray *said;    /* of int32_t: the ids of replies, one behind the other */
+  GArray *ids;        /* of int32_t: those in the session */
+  GString *text;      /* what was rendered last, and the reply to it */
+  GArray *replies;    /* of kr_run_reply_place, in order: where replies stand in text */
+  GArray *said;       /* of int32_t: the ids of replies, one behind the other */
   gboolean may_reset; /* /reset can be said */
   /* of the last turn */
   gint64 kept, computed; /* positions */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <histedit.h>
 #include <locale.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,12 +24,21 @@ static wchar_t *prompt_of(EditLine *edit) {
   return e->prompt;
 }
 
+/* A signal that comes just before a read would not end it. */
+static gboolean wait_for_input(void) {
+  struct pollfd wanted = {.fd = STDIN_FILENO, .events = POLLIN};
+  while (!kr_front_interrupted())
+    if (poll(&wanted, 1, 100) > 0) return TRUE;
+  return FALSE;
+}
+
 /* One character of the terminal, which is UTF-8 whatever the locale says. The library's own
  * function goes on after a signal; here Ctrl-C ends the line. */
 static int read_character(EditLine *edit, wchar_t *ret) {
   char bytes[6];
   (void)edit;
   for (gsize n = 0; n < sizeof bytes;) {
+    if (!wait_for_input()) return -1;
     ssize_t got = read(STDIN_FILENO, bytes + n, 1);
     if (got < 0 && errno == EINTR && !kr_front_interrupted()) continue;
     if (got < 0) return -1;
@@ -76,6 +86,8 @@ gboolean kr_run_edit_line(void *given, const char *prompt, GString *line) {
   int n = 0;
   for (gsize i = 0; i < G_N_ELEMENTS(e->prompt) - 1 && i <= strlen(prompt); i++)
     e->prompt[i] = (wchar_t)prompt[i];
+  /* before the prompt is seen: what is typed then is for the editor, Ctrl-D above all */
+  el_wset(e->edit, EL_PREP_TERM, 1);
   const wchar_t *text = el_wgets(e->edit, &n);
   if (!text || n <= 0 || kr_front_interrupted()) {
     puts("");

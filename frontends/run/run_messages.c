@@ -130,7 +130,8 @@ static gboolean load_messages(loader *l, GError **error) {
   g_clear_pointer(&l->messages, g_ptr_array_unref);
   l->messages = kr_run_messages_new();
   for (gboolean first = TRUE;; first = FALSE) {
-    if (!kr_front_json_next(&l->json, '[', first, &more)) return fail(l, NULL, l->json.what, error);
+    if (!kr_front_json_next(&l->json, '[', first, &more))
+      return kr_front_fail(error, KR_EXIT_FAILED, "%s: messages %s", l->path, l->json.what);
     if (!more) return TRUE;
     if (!load_message(l, error)) return FALSE;
   }

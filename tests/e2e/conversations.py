@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
 """--chat: turns as the model's template writes them, and signals that end things."""
 import os
-import pty
-import select
 import signal
 import subprocess
 import time
 
 from gguf_metadata import change
-from harness import (EMULATED, Skip, encode, environment, main, model, path, program, refuse, run,
+from harness import (EMULATED, encode, main, model, not_on_windows, path, program, refuse, run,
                      statistic, succeed)
+from terminal import Terminal
 
 MODEL = model("--seed", "2", "--ctx", "2048")
 LARGE = model("--seed", "2", "--ctx", "65536")
@@ -131,49 +130,23 @@ def test_interrupt_of_a_prompt():
     assert process.returncode == 130 and b"error" not in err, (process.returncode, err)
 
 
-def read_until(terminal, wanted, seen=b""):
-    deadline = time.monotonic() + 60
-    while wanted not in seen and time.monotonic() < deadline:
-        if select.select([terminal], [], [], 1)[0]:
-            try:
-                seen += os.read(terminal, 65536)
-            except OSError:
-                break
-    assert wanted in seen, (wanted, seen[-300:])
-    return seen
-
-
 def test_interrupt_in_a_conversation():
-    """On a terminal Ctrl-C ends a reply, the conversation goes on, and a second one ends that."""
-    try:
-        pid, terminal = pty.fork()
-    except OSError as error:
-        raise Skip("no terminals here: %s" % error) from error
-    if pid == 0:
-        os.execve(program("run"), ["krafla-run", LARGE, "--chat", "--ctx", "65536", "--ignore-eos"],
-                  environment())
-    read_until(terminal, b"> ")
-    os.write(terminal, b"hello\n")
-    seen = read_until(terminal, b"hello")
-    read_until(terminal, b"\n", seen[seen.index(b"hello"):])
-    time.sleep(0.3)
-    os.write(terminal, b"\x03")
-    read_until(terminal, b"\n> ")
-    os.write(terminal, b"again\n")
-    seen = read_until(terminal, b"again")
-    read_until(terminal, b"\n", seen[seen.index(b"again"):])
-    time.sleep(0.3)
-    os.write(terminal, b"\x03")
-    read_until(terminal, b"\n> ")
-    os.write(terminal, b"\x04")
-    read_until(terminal, b"kv: f32")
-    _, status = os.waitpid(pid, 0)
-    os.close(terminal)
-    assert os.WIFEXITED(status) and os.WEXITSTATUS(status) == 0, status
+    """On a terminal Ctrl-C ends a reply, the conversation goes on, and Ctrl-D ends that."""
+    not_on_windows("a pseudo-terminal is no console there")
+    terminal = Terminal([program("run"), LARGE, "--chat", "--ctx", "65536", "--ignore-eos"])
+    terminal.expect(b"> ")
+    for message in (b"hello", b"again"):
+        terminal.say(message)
+        time.sleep(0.3)
+        terminal.press_interrupt()
+    terminal.send(b"\x04")
+    rest, code = terminal.end()
+    assert code == 0 and b"kv: f32" in rest, (code, rest)
 
 
 def test_file_cut_while_it_is_read():
     """Never a crash: the file is refused, or what is gone is told."""
+    not_on_windows("nobody can cut a file there that is mapped")
     with open(model("--seed", "2", "--dim", "512", "--ff", "2048", "--layers", "8"), "rb") as file:
         data = file.read()
     name = path("cut.gguf")
