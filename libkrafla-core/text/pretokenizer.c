@@ -210,7 +210,8 @@ static bool next_part(kr_splitter *s) {
 
 void kr_split_start(kr_splitter *splitter, kr_split split, const char *text, size_t n) {
   bool parts = split == KR_SPLIT_SMOLLM || split == KR_SPLIT_DEEPSEEK;
-  *splitter = (kr_splitter){(const uint8_t *)text, n, 0, parts ? 0 : n, split};
+  parts |= split == KR_SPLIT_DEEPSEEK_LLM || split == KR_SPLIT_DEEPSEEK_CODER;
+  *splitter = (kr_splitter){(const uint8_t *)text, n, 0, parts ? 0 : n, split, {0}};
 }
 
 static size_t scan(const kr_splitter *s, size_t at) {
@@ -226,6 +227,9 @@ static size_t scan(const kr_splitter *s, size_t at) {
     return scan_qwen(s, at, LM, 1);
   case KR_SPLIT_DEEPSEEK:
     return scan_deepseek(s, at);
+  case KR_SPLIT_DEEPSEEK_LLM:
+  case KR_SPLIT_DEEPSEEK_CODER: /* not by this way */
+    break;
   case KR_SPLIT_TEKKEN:
     return scan_cased(s, at, false, 1);
   case KR_SPLIT_O200K:
@@ -238,7 +242,9 @@ bool kr_split_next(kr_splitter *splitter, const uint8_t **ret_piece, size_t *ret
   kr_splitter *s = splitter;
   if (s->at >= s->n) return false;
   size_t end;
-  if (s->at == s->limit && next_part(s))
+  if (s->split == KR_SPLIT_DEEPSEEK_LLM || s->split == KR_SPLIT_DEEPSEEK_CODER)
+    end = kr_split_first(s);
+  else if (s->at == s->limit && next_part(s))
     end = s->limit;
   else
     end = scan(s, s->at);

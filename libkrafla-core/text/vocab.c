@@ -39,6 +39,8 @@ static const pre pres[] = {
     {"deepseek-v3", KR_SPLIT_DEEPSEEK, false, false, false},
     {"hunyuan-dense", KR_SPLIT_DEEPSEEK, false, false, false},
     {"joyai-llm", KR_SPLIT_DEEPSEEK, false, false, false},
+    {"deepseek-llm", KR_SPLIT_DEEPSEEK_LLM, false, false, false},
+    {"deepseek-coder", KR_SPLIT_DEEPSEEK_CODER, false, false, false},
     {"gpt-4o", KR_SPLIT_O200K, false, false, false},
     {"llama4", KR_SPLIT_O200K, false, false, false},
     {"kanana2", KR_SPLIT_O200K, false, false, false},

@@ -72,20 +72,21 @@ static inline int fuzz_tokenizer(fuzz_reader *read, const uint8_t *data, size_t 
   return 0;
 }
 
-/* ---- small ones: kind 0 to 8 by bytes, one for each pre-tokenizer; then SentencePiece's -------
+/* ---- small ones: kind 0 to 10 by bytes, one for each pre-tokenizer; then SentencePiece's -------
  */
 
-enum { FUZZ_BYTES = 9, FUZZ_KINDS = 12 };
+enum { FUZZ_BYTES = 11, FUZZ_KINDS = 14 };
 
 /* The parts of a tokenizer.json around its tokens, by kind. */
 static const struct {
   const char *pre, *prefix;
   bool nfc;
 } fuzz_kinds[FUZZ_KINDS] = {
-    {.pre = "gpt-2"},     {.pre = "smollm"},   {.pre = "qwen2", .nfc = true},
-    {.pre = "llama-bpe"}, {.pre = "qwen35"},   {.pre = "deepseek-v3"},
-    {.pre = "gpt-4o"},    {.pre = "tekken"},   {.pre = "qwen2"},
-    {.prefix = "each"},   {.prefix = "first"}, {.prefix = "none"}};
+    {.pre = "gpt-2"},        {.pre = "smollm"},         {.pre = "qwen2", .nfc = true},
+    {.pre = "llama-bpe"},    {.pre = "qwen35"},         {.pre = "deepseek-v3"},
+    {.pre = "gpt-4o"},       {.pre = "tekken"},         {.pre = "qwen2"},
+    {.pre = "deepseek-llm"}, {.pre = "deepseek-coder"}, {.prefix = "each"},
+    {.prefix = "first"},     {.prefix = "none"}};
 
 static inline kr_text fuzz_spell(int byte, bool spm, char room[8]) {
   if (spm) return (kr_text){room, (size_t)snprintf(room, 8, "<0x%02X>", (unsigned)byte)};

@@ -40,8 +40,8 @@ def run_tok(tok, tokenizer, lines, *options):
     return [json.loads(line) for line in done.stdout.split('\n')[:-1]]
 
 
-def compare(tok, path, python, seed, count, where):
-    """How many strings differ, the first of them shown."""
+def compare(tok, path, python, seed, count, where, gguf=None):
+    """How many strings differ, the first of them shown; gguf is read instead of path, if given."""
     with open(path, encoding='utf-8') as file:
         extra = [added['content'] for added in json.load(file)['added_tokens']][:200]
     lines = [json.dumps(s) for s in token_strings.strings(random.Random(seed), count, extra)]
@@ -55,10 +55,11 @@ def compare(tok, path, python, seed, count, where):
     convert = os.path.join(os.path.dirname(os.path.dirname(tok)), 'convert', 'krafla-convert')
     if not os.path.exists(convert):
         convert = os.path.join(os.path.dirname(tok), 'krafla-convert')
-    subprocess.run([convert, path, packed], check=True)
+    read = gguf or path
+    subprocess.run([convert, read, packed], check=True)
     ids = [json.dumps(w[1]) for w in wanted]
-    found = zip(run_tok(tok, path, lines, '--no-special'), run_tok(tok, packed, lines),
-                run_tok(tok, packed, ids, '--decode'), run_tok(tok, path, ids, '--decode', '--no-special'))
+    found = zip(run_tok(tok, read, lines, '--no-special'), run_tok(tok, packed, lines),
+                run_tok(tok, packed, ids, '--decode'), run_tok(tok, read, ids, '--decode', '--no-special'))
     wrong = seen = 0
     for line, want, got in zip(lines, wanted, found):
         seen += 1

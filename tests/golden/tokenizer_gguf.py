@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Writes a GGUF file without tensors that holds the tokenizer of a tokenizer.json(.xz).
 
-  tokenizer_gguf.py TOKENIZER OUT.gguf
+  tokenizer_gguf.py TOKENIZER OUT.gguf [PRE]
 
-For the golden tests: the keys are those that converters of models write. SentencePiece's scores are
+For the golden tests: the keys are those that converters of models write. PRE is the pre-tokenizer's
+name where it is not found out. SentencePiece's scores are
 not in a tokenizer.json; the place in the list of merges stands for them, as it was made from them.
 """
 import json
@@ -49,7 +50,7 @@ def array(name, kind, n, data):
 
 
 def main():
-    if len(sys.argv) != 3:
+    if len(sys.argv) not in (3, 4):
         sys.exit(__doc__)
     opener = lzma.open if sys.argv[1].endswith(".xz") else open
     with opener(sys.argv[1], "rt", encoding="utf-8") as f:
@@ -90,7 +91,7 @@ def main():
         kv.append(key("tokenizer.ggml.add_space_prefix", BOOL, bytes([prefix != "none"])))
         kv.append(key("krafla.tokenizer.prefix", STRING, string(prefix)))
     else:
-        kv.append(key("tokenizer.ggml.pre", STRING, string(pre_name(t["pre_tokenizer"]))))
+        kv.append(key("tokenizer.ggml.pre", STRING, string(sys.argv[3] if sys.argv[3:] else pre_name(t["pre_tokenizer"]))))
         kv.append(array("merges", STRING, len(merges), b"".join(string(a + " " + b) for a, b in merges)))
     kv.append(array("token_type", I32, n, struct.pack("<%di" % n, *kinds)))
     kv.append(key("tokenizer.ggml.add_bos_token", BOOL, bytes([bool(first)])))

@@ -85,6 +85,9 @@ static void test_examples(void) {
        "a",
        "\x01|\x02"
        "a|"},
+      {KR_SPLIT_DEEPSEEK_CODER, "ab 12\n\n x!?", "ab| |1|2|\n|\n| x|!?|"},
+      {KR_SPLIT_DEEPSEEK_CODER, " 漢字", " |漢字|"},
+      {KR_SPLIT_DEEPSEEK_LLM, "naïve 123  ", "na|ï|ve| |123|  |"},
       {KR_SPLIT_TEKKEN, "helloWorld HTTPServer", "hello|World| HTTPServer|"},
       {KR_SPLIT_TEKKEN, "ABCdef", "ABCdef|"},
       {KR_SPLIT_TEKKEN,
