@@ -40,6 +40,8 @@ install_packages() {
 
 need_build() {
   missing=$(missing_packages)
+  # what edits lines is worth installing, but never asked for alone
+  [ -z "$missing" ] || pkg-config --exists libedit 2>/dev/null || missing="$missing libedit-dev"
   # shellcheck disable=SC2086 # names are words
   [ -z "$missing" ] || install_packages $missing
 }
@@ -48,6 +50,7 @@ need_build() {
 need_tests() {
   missing=
   pkg-config --exists jansson 2>/dev/null || missing="$missing libjansson-dev"
+  pkg-config --exists libedit 2>/dev/null || missing="$missing libedit-dev"
   command -v c++ >/dev/null 2>&1 || missing="$missing g++"
   command -v abidiff >/dev/null 2>&1 || missing="$missing abigail-tools"
   command -v qemu-x86_64 >/dev/null 2>&1 || missing="$missing qemu-user"

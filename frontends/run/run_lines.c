@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#if defined(G_OS_UNIX)
+#include <poll.h>
+#endif
 
 enum { MAX_LINE = 16 << 20 };
 
@@ -21,6 +24,18 @@ void kr_run_lines_open(kr_run_lines *lines, gboolean escape) {
 void kr_run_lines_close(kr_run_lines *lines) {
   kr_run_edit_free(lines->editor);
   memset(lines, 0, sizeof *lines);
+}
+
+/* A signal that comes just before a read would not end it. Lines of a terminal come one by one, so
+ * none waits in stdin's buffer. */
+static void wait_for_line(const kr_run_lines *lines) {
+#if defined(G_OS_UNIX)
+  struct pollfd wanted = {.fd = STDIN_FILENO, .events = POLLIN};
+  while (lines->interactive && !kr_front_interrupted())
+    if (poll(&wanted, 1, 100) > 0) break;
+#else
+  (void)lines;
+#endif
 }
 
 static gboolean read_plain(GString *line, gboolean *ret_more, GError **error) {
@@ -46,7 +61,10 @@ static gboolean read_line(kr_run_lines *lines, const char *prompt, GString *line
     return TRUE;
   }
   if (lines->prompt) fputs(prompt, stdout), fflush(stdout);
-  if (!read_plain(line, ret_more, error)) return FALSE;
+  wait_for_line(lines);
+  *ret_more = FALSE;
+  if (!(lines->interactive && kr_front_interrupted()) && !read_plain(line, ret_more, error))
+    return FALSE;
   if (line->len > 0 && line->str[line->len - 1] == '\r') g_string_set_size(line, line->len - 1);
   if (!*ret_more && lines->prompt) puts(""), fflush(stdout);
   return TRUE;
