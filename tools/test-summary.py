@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Sums up Meson's test logs.
 
-  test-summary.py LOG...       each a meson-logs/testlog.json
+  test-summary.py LOG...       each a meson-logs/testlog.json, or build-cross/TARGET/logs/CPU.*.json
 
 Prints a table of the suites, what failed, what was skipped and why, and last the line
 "N passed, N failed, N skipped". Exit status 1 if a test failed or none passed.
 """
 import collections
 import json
+import os
 import re
 import sys
 
@@ -16,12 +17,21 @@ SKIPPED = {"SKIP"}
 
 
 def read(path):
-    """The tests of a log: one JSON object a line."""
+    """The tests of a log: one JSON object a line. A log that is missing or cut short is a failure."""
     try:
         with open(path, encoding="utf-8", errors="replace") as log:
             return [json.loads(line) for line in log if line.strip()]
-    except OSError:
-        return []  # no test was run at all
+    except (OSError, ValueError) as error:
+        return [{"name": "krafla:log / %s" % error, "result": "ERROR"}]
+
+
+def place(path):
+    """The target of a cross build and the CPU, or two empty texts for this machine."""
+    parts = os.path.abspath(path).split(os.sep)
+    if "build-cross" not in parts:
+        return "", ""
+    target = parts[parts.index("build-cross") + 1]
+    return target, parts[-1].split(".")[0] if parts[-2] == "logs" else ""
 
 
 def outcome(test):
@@ -47,18 +57,23 @@ def main():
     if len(sys.argv) < 2:
         print(__doc__, file=sys.stderr)
         return 2
-    tests = [test for path in sys.argv[1:] for test in read(path)]
+    tests = [(place(path), test) for path in sys.argv[1:] for test in read(path)]
     suites = collections.defaultdict(collections.Counter)
     total = collections.Counter()
     print()
-    for test in tests:
+    for (target, cpu), test in tests:
         suite, name = split_name(test["name"])
+        if target:  # a row for each target; which tests were skipped it has said itself
+            name = "%s: %s / %s" % (cpu, suite, name) if cpu else name
+            suite = target
         result = outcome(test)
         suites[suite][result] += 1
         total[result] += 1
         reasons = skip_reasons(test)
         if result == "failed":
             print("failed   %s / %s (%s)" % (suite, name, test["result"].lower()))
+        elif target:
+            pass
         elif reasons:
             parts = "" if result == "skipped" else "%d part(s) of " % len(reasons)
             print("skipped  %s%s / %s: %s" % (parts, suite, name, "; ".join(sorted(set(reasons)))))
