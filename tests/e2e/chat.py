@@ -94,6 +94,14 @@ def test_template_of_a_file():
     assert "bad.jinja" in error and "line 2" in error, error
 
 
+def test_rendering_is_one_text():
+    """A message and what is beside it are encoded together, as transformers does: " the" is a token."""
+    file = write("beside", b" t{{ messages[0].content }}e")
+    assert prefilled(succeed(BASE, "--chat", "-i", "h", "--template", file, "-n", "1", *OPTIONS)) == 1
+    ids = ids_of(prompt("a\n\n b  c"))
+    assert prefilled(succeed(BASE, "--chat", "-i", "a\n\n b  c", "-n", "1", *OPTIONS)) == len(ids)
+
+
 def test_templates_that_fail():
     """What they raise is told; none runs for ever."""
     raises = write("raises.jinja", b"{{ raise_exception('Only \\x1b[1mnice messages') }}")

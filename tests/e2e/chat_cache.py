@@ -140,6 +140,19 @@ def test_commands():
     assert succeed(BASE, "--chat", "/help", "-n", "5", *OPTIONS).out
 
 
+def test_reset_is_a_new_beginning():
+    """Also for the repetition penalty, which looks at what is in the session."""
+    options = ("-n", "20", "--ignore-eos", "--repeat-penalty", "1.6", "--repeat-last-n", "400")
+    fresh = succeed(BASE, "--chat", *options, stdin=b"two\n").out
+    again = succeed(BASE, "--chat", *options, stdin=b"two two two\n/reset\ntwo\n").out
+    assert again.endswith(fresh) and again != fresh, (again, fresh)
+    # a turn that keeps the session's beginning
+    system = ("--system", "a b c")
+    fresh = succeed(BASE, "--chat", *options, *system, stdin=b"two\n").out
+    again = succeed(BASE, "--chat", *options, *system, stdin=b"one\n/reset\ntwo\n").out
+    assert again.endswith(fresh), (again, fresh)
+
+
 def test_commands_that_fail():
     """From a pipe they end the conversation: what follows would be said to another one."""
     for line, wanted in ((b"/foo bar", b"error: '/foo' is no command; /help shows them"),

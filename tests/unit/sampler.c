@@ -211,6 +211,10 @@ static void test_penalty(void) {
   kr_sampler_accept(s, 5); /* no tokens: not remembered */
   kr_sampler_accept(s, INT32_MAX);
   g_assert_cmpint(draw(s, negative), ==, 4);
+  kr_sampler_forget(s);
+  g_assert_cmpint(draw(s, negative), ==, 2);
+  kr_sampler_accept(s, 2);
+  g_assert_cmpint(draw(s, negative), ==, 4);
   kr_sampler_free(s);
   o.repeat_last_n = 0;
   s = start(&o, 5);
