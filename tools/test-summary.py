@@ -41,9 +41,9 @@ def outcome(test):
 
 
 def split_name(name):
-    """("unit", "size") of "krafla:unit / size" and its like."""
+    """("unit", "size") of "krafla:unit / size" and "krafla:unit+slow / size"."""
     suite, _, rest = name.rpartition(" / ")
-    return suite.rpartition(":")[2] or "-", rest
+    return suite.rpartition(":")[2].partition("+")[0] or "-", rest
 
 
 def skip_reasons(test):

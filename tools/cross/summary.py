@@ -19,9 +19,9 @@ def read_log(path):
 
 
 def split_name(name):
-    """("unit", "size") of "krafla:unit / size" and its like."""
+    """("unit", "size") of "krafla:unit / size" and "krafla:unit+slow / size"."""
     suite, _, rest = name.rpartition(" / ")
-    return suite.rpartition(":")[2], rest
+    return suite.rpartition(":")[2].partition("+")[0], rest
 
 
 def outcome(test):
