@@ -6,6 +6,7 @@
 #include <histedit.h>
 #include <locale.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,11 +25,28 @@ static wchar_t *prompt_of(EditLine *edit) {
   return e->prompt;
 }
 
+static volatile sig_atomic_t resumed;
+
+static void on_resume(int number) {
+  (void)number;
+  resumed = 1;
+}
+
+/* Ctrl-Z and back: the shell has changed how the terminal works. */
+static void resume(EditLine *edit) {
+  resumed = 0;
+  el_wset(edit, EL_PREP_TERM, 0);
+  el_wset(edit, EL_PREP_TERM, 1);
+  el_wset(edit, EL_REFRESH);
+}
+
 /* A signal that comes just before a read would not end it. */
-static gboolean wait_for_input(void) {
+static gboolean wait_for_input(EditLine *edit) {
   struct pollfd wanted = {.fd = STDIN_FILENO, .events = POLLIN};
-  while (!kr_front_interrupted())
+  while (!kr_front_interrupted()) {
+    if (resumed) resume(edit);
     if (poll(&wanted, 1, 100) > 0) return TRUE;
+  }
   return FALSE;
 }
 
@@ -36,9 +54,8 @@ static gboolean wait_for_input(void) {
  * function goes on after a signal; here Ctrl-C ends the line. */
 static int read_character(EditLine *edit, wchar_t *ret) {
   char bytes[6];
-  (void)edit;
   for (gsize n = 0; n < sizeof bytes;) {
-    if (!wait_for_input()) return -1;
+    if (!wait_for_input(edit)) return -1;
     ssize_t got = read(STDIN_FILENO, bytes + n, 1);
     if (got < 0 && errno == EINTR && !kr_front_interrupted()) continue;
     if (got < 0) return -1;
@@ -62,6 +79,8 @@ void *kr_run_edit_new(void) {
     kr_run_edit_free(e);
     return NULL;
   }
+  const struct sigaction action = {.sa_handler = on_resume};
+  sigaction(SIGCONT, &action, NULL);
   el_wset(e->edit, EL_CLIENTDATA, e);
   el_wset(e->edit, EL_PROMPT, prompt_of);
   el_wset(e->edit, EL_EDITOR, L"emacs");
