@@ -92,7 +92,11 @@ gboolean kr_front_json_string(kr_front_json *json, GString *out) {
     json->at++;
     if (!read_escape(json, out)) return fail(json, "has an escape that JSON does not know");
   }
-  return take(json, '"') || fail(json, "is a string that does not end");
+  /* a control character is no end, not even one that is a blank outside */
+  if (json->at == json->end || *json->at != '"')
+    return fail(json, "is a string that does not end, or has a control character");
+  json->at++;
+  return TRUE;
 }
 
 gboolean kr_front_json_open(kr_front_json *json, char bracket) {

@@ -199,6 +199,7 @@ def test_files_that_cannot_be_loaded():
         (b'{"messages": [{"role": "user", "content": null}]}', "messages[0].content is not a string"),
         (b'{"messages": [{"role": "user", "content": "\\q"}]}', "messages[0].content has an escape"),
         (b'{"messages": [{"role": "user", "content": "abc', "messages[0].content is a string that"),
+        (b'{"messages": [{"role": "user", "content": "a\t"}]}', "or has a control character"),
         (b'{"messages": [{"role": "user", "content": "x"}', "messages is an array with neither"),
         (b'{"messages": []} x', "goes on behind its end"), (nested, "is nested too deeply"),
     ]

@@ -8,7 +8,5 @@
 GString *kr_tok_read_string(const char *line, gsize n, const char **ret_what);
 /* gint32 ids; NULL unless it is an array of whole numbers of that range. */
 GArray *kr_tok_read_ids(const char *line, gsize n, const char **ret_what);
-/* Appends valid UTF-8 as a JSON string. */
-void kr_tok_write_string(GString *out, const char *text, gsize n);
 
 #endif

@@ -1,6 +1,7 @@
 /* krafla-tok: text to token ids and back, and chat templates, for people and for scripts. */
 #include "front_error.h"
 #include "front_files.h"
+#include "front_json.h"
 #include "front_options.h"
 #include "front_parse.h"
 #include "tok_json.h"
@@ -125,7 +126,7 @@ static gboolean decode(const kr_vocab *vocab, const GArray *ids, guint line, GSt
                       !options.no_special, &text, &n, &err) != KR_OK)
     return kr_front_fail_library(error, &err, NULL);
   if (options.jsonl)
-    kr_tok_write_string(out, text, n);
+    kr_front_json_write(out, text, n);
   else
     g_string_append_len(out, text, (gssize)n);
   if (options.jsonl) g_string_append_c(out, '\n');
@@ -181,11 +182,11 @@ static void chat_line(const kr_template *chat, const char *line, gsize n, GStrin
   size_t length;
   kr_error err;
   if (kr_template_render(chat, line, n, &text, &length, &err) == KR_OK) {
-    kr_tok_write_string(out, text, length);
+    kr_front_json_write(out, text, length);
     kr_text_free(text);
   } else {
     g_string_append(out, "{\"error\": ");
-    kr_tok_write_string(out, err.message, strlen(err.message));
+    kr_front_json_write(out, err.message, strlen(err.message));
     g_string_append_c(out, '}');
   }
   g_string_append_c(out, '\n');
