@@ -116,6 +116,20 @@ def test_interrupt_of_a_reply():
     assert len(lines) == 2 and lines[1].startswith("positions: "), err
 
 
+def test_interrupt_of_a_pipe():
+    """Nobody is there to go on: the run ends, and the next message is not answered."""
+    not_on_windows("its signals are others")
+    process = subprocess.Popen([program("run"), LARGE, "--chat", "--ctx", "65536", "--ignore-eos", "-t",
+                                "1"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE)
+    process.stdin.write(b"hi\n/stats\nmore\n")
+    process.stdin.flush()
+    os.read(process.stdout.fileno(), 1)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130 and b"positions: " in err and b"turn: " not in err, err
+
+
 def test_interrupt_of_a_prompt():
     name = path("long-prompt")
     with open(name, "wb") as file:
