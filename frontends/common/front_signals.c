@@ -6,12 +6,17 @@
 #include <unistd.h>
 
 static volatile sig_atomic_t interrupted;
+static const char *volatile farewell = "";
 static char bus_message[1024];
 static size_t bus_size;
 
 static void on_interrupt(int number) {
   (void)number;
-  if (interrupted) _exit(KR_EXIT_INTERRUPTED);
+  if (interrupted) {
+    ssize_t n = write(STDOUT_FILENO, farewell, strlen(farewell));
+    (void)n;
+    _exit(KR_EXIT_INTERRUPTED);
+  }
   interrupted = 1;
 }
 
@@ -43,6 +48,10 @@ void kr_front_signals_init(const char *model) {
   handle(SIGBUS, on_bus);
   handle(SIGINT, on_interrupt);
   handle(SIGPIPE, SIG_IGN);
+}
+
+void kr_front_signals_farewell(const char *text) {
+  farewell = text;
 }
 
 gboolean kr_front_interrupted(void) {

@@ -9,6 +9,9 @@
  * message that names model instead of a crash. */
 void kr_front_signals_init(const char *model);
 
+/* What a terminal is told before a second Ctrl-C ends the program; kept as it is. */
+void kr_front_signals_farewell(const char *text);
+
 gboolean kr_front_interrupted(void); /* since the last clear */
 void kr_front_interrupted_clear(void);
 

@@ -19,6 +19,10 @@ void kr_front_signals_init(const char *model) {
   SetConsoleCtrlHandler(on_event, TRUE);
 }
 
+void kr_front_signals_farewell(const char *text) {
+  (void)text; /* consoles there are told nothing that would have to be taken back */
+}
+
 gboolean kr_front_interrupted(void) {
   return interrupted != 0;
 }

@@ -40,6 +40,7 @@ static gboolean begin(kr_run_chat *c, kr_run *run, gboolean lines, GError **erro
   run->text.screen.hide = o->hide_thinking;
   const char *kind = g_getenv("TERM");
   run->text.screen.dim = run->text.screen.terminal && kind && strcmp(kind, "dumb") != 0;
+  if (run->text.screen.dim) kr_front_signals_farewell(kr_run_screen_plain);
   find_stop(c);
   return TRUE;
 }

@@ -1,7 +1,8 @@
 #include "run_screen.h"
 #include <string.h>
 
-static const char dim_on[] = "\033[2m", dim_off[] = "\033[0m";
+static const char dim_on[] = "\033[2m";
+const char kr_run_screen_plain[] = "\033[0m";
 
 void kr_run_screen_init(kr_run_screen *screen) {
   memset(screen, 0, sizeof *screen);
@@ -36,7 +37,7 @@ static void show(kr_run_screen *screen, const char *text, gsize n, GString *out)
   gboolean thought = screen->thought == KR_THOUGHT_INSIDE;
   if (n == 0 || (thought && screen->hide)) return;
   if (screen->dim && thought != screen->dimmed) {
-    g_string_append(out, thought ? dim_on : dim_off);
+    g_string_append(out, thought ? dim_on : kr_run_screen_plain);
     screen->dimmed = thought;
   }
   if (screen->terminal)
@@ -134,7 +135,7 @@ void kr_run_screen_add(kr_run_screen *screen, const char *text, gsize n, GString
 void kr_run_screen_end(kr_run_screen *screen, GString *out) {
   if (screen->thought == KR_THOUGHT_START) screen->thought = KR_THOUGHT_NONE;
   pass(screen, screen->held->len, out);
-  if (screen->dimmed) g_string_append(out, dim_off);
+  if (screen->dimmed) g_string_append(out, kr_run_screen_plain);
   screen->dimmed = FALSE;
   screen->thought = KR_THOUGHT_NONE;
 }

@@ -26,6 +26,8 @@ typedef struct kr_run_screen {
   GString *held;   /* may be the beginning of a mark */
 } kr_run_screen;
 
+extern const char kr_run_screen_plain[]; /* what ends dimming */
+
 void kr_run_screen_init(kr_run_screen *screen);
 void kr_run_screen_clear(kr_run_screen *screen);
 
