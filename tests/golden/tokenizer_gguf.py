@@ -91,7 +91,8 @@ def main():
         kv.append(key("tokenizer.ggml.add_space_prefix", BOOL, bytes([prefix != "none"])))
         kv.append(key("krafla.tokenizer.prefix", STRING, string(prefix)))
     else:
-        kv.append(key("tokenizer.ggml.pre", STRING, string(sys.argv[3] if sys.argv[3:] else pre_name(t["pre_tokenizer"]))))
+        pre = sys.argv[3] if sys.argv[3:] else pre_name(t["pre_tokenizer"])
+        kv.append(key("tokenizer.ggml.pre", STRING, string(pre)))
         kv.append(array("merges", STRING, len(merges), b"".join(string(a + " " + b) for a, b in merges)))
     kv.append(array("token_type", I32, n, struct.pack("<%di" % n, *kinds)))
     kv.append(key("tokenizer.ggml.add_bos_token", BOOL, bytes([bool(first)])))
