@@ -3,8 +3,9 @@
 
   test-summary.py LOG...       each a meson-logs/testlog.json, or build-cross/TARGET/logs/CPU.*.json
 
-Prints a table of the suites, what failed, what was skipped and why, and last the line
-"N passed, N failed, N skipped". Exit status 1 if a test failed or none passed.
+Prints a table of the suites, what failed, what was skipped and why, where each backend was compared
+with scalar, and last the line "N passed, N failed, N skipped". Exit status 1 if a test failed or none
+passed.
 """
 import collections
 import json
@@ -53,6 +54,35 @@ def skip_reasons(test):
     return [reason.strip() or "no reason given" for reason in found]
 
 
+def backends():
+    root = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir)
+    with open(os.path.join(root, "backends", "backends.list"), encoding="utf-8") as names:
+        return names.read().split()
+
+
+def compared(target, cpu, suite, name):
+    """The backend that a test compares with scalar, and where; or None. The target x86-bochs, whose
+    program is not Meson's, names both in its tests: "qemu Penryn, sse41: 12 kernels, 720 cases"."""
+    if suite == "conformance":
+        return name, "%s %s" % (target, cpu) if target else "this machine"
+    found = re.match(r"(.*), (\w+): \d+ kernels, \d+ cases$", name)
+    return (found.group(2), found.group(1)) if suite == "x86" and found else None
+
+
+def print_backends(tests):
+    """A line for each backend: where its bits were found to be scalar's."""
+    places = collections.defaultdict(list)
+    for (target, cpu), test in tests:
+        what = compared(target, cpu, *split_name(test["name"]))
+        if what and outcome(test) == "passed" and what[1] not in places[what[0]]:
+            places[what[0]].append(what[1])
+    known = [name for name in backends() if name != "scalar"]
+    if any(places[name] for name in known):
+        print("\nequal to scalar, bit by bit, on")
+        for name in known:
+            print("  %-13s %s" % (name, ", ".join(places[name]) or "nothing: no CPU here has it"))
+
+
 def main():
     if len(sys.argv) < 2:
         print(__doc__, file=sys.stderr)
@@ -79,6 +109,7 @@ def main():
             print("skipped  %s%s / %s: %s" % (parts, suite, name, "; ".join(sorted(set(reasons)))))
         elif result == "skipped":
             print("skipped  %s / %s" % (suite, name))
+    print_backends(tests)
     print("\n%-14s %7s %7s %7s" % ("suite", "passed", "failed", "skipped"))
     for suite in sorted(suites):
         counts = suites[suite]
