@@ -48,7 +48,7 @@ class Result:
     def __init__(self, arguments, code, out, err):
         self.arguments, self.code, self.out, self.err = arguments, code, out, err
 
-    def __str__(self):
+    def __repr__(self):  # so that a failed assertion shows it, alone or among others
         return "%r: exit %d\nstdout: %r\nstderr: %r" % (self.arguments, self.code,
                                                         self.out[-2000:], self.err[-2000:])
 
