@@ -41,8 +41,10 @@ static const char *choose(kr_run_template *t, const kr_run_options *options, con
     t->label = g_strdup(options->template_file);
     return file->str;
   }
-  const char *source = kr_model_chat_template(front->model);
-  t->label = g_strdup(front->path);
+  /* a tokenizer of its own may bring the template that fits it */
+  const char *source = kr_vocab_chat_template(front->vocab), *tokenizer = options->engine.tokenizer;
+  t->label = g_strdup(source && tokenizer ? tokenizer : front->path);
+  if (!source) source = kr_model_chat_template(front->model);
   if (source) return source;
   if (knows_chatml(front->vocab)) return kr_chat_template_named("chatml", &t->stop);
   g_autofree char *names = kr_run_template_names();

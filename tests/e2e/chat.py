@@ -94,6 +94,19 @@ def test_template_of_a_file():
     assert "bad.jinja" in error and "line 2" in error, error
 
 
+def test_template_of_a_tokenizer():
+    """With -z, the template is that of the tokenizer, if it has one."""
+    model = change(BASE, path("one.gguf"), template=b"one {{ messages[0].content }}")
+    other = change(BASE, path("two.gguf"), template=b"two {{ messages[0].content }} two")
+    chat = ("--chat", "-i", "hello", "-n", "8", *OPTIONS)
+    assert succeed(model, "-z", other, *chat).out == completed("two hello two", 8)[0]
+    bare = change(BASE, path("bare.gguf"), template=b"")
+    assert succeed(model, "-z", bare, *chat).out == completed("one hello", 8)[0]
+    broken = change(BASE, path("broken.gguf"), template=b"{% if %}")
+    line = refuse(1, "line 1", model, "-z", broken, *chat)
+    assert line.startswith("error: " + broken + ": "), line
+
+
 def test_rendering_is_one_text():
     """A message and what is beside it are encoded together, as transformers does: " the" is a token."""
     file = write("beside", b" t{{ messages[0].content }}e")
