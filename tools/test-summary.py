@@ -31,7 +31,7 @@ def place(path):
     parts = os.path.abspath(path).split(os.sep)
     if "build-cross" not in parts:
         return "", ""
-    target = parts[parts.index("build-cross") + 1]
+    target = parts[parts.index("build-cross") + 1].replace("x86_64-static", "x86-bochs")
     return target, parts[-1].split(".")[0] if parts[-2] == "logs" else ""
 
 
@@ -80,7 +80,7 @@ def print_backends(tests):
     if any(places[name] for name in known):
         print("\nequal to scalar, bit by bit, on")
         for name in known:
-            print("  %-13s %s" % (name, ", ".join(places[name]) or "nothing: no CPU here has it"))
+            print("  %-13s %s" % (name, ", ".join(places[name]) or "nothing in this run"))
 
 
 def main():
