@@ -7,6 +7,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#if defined(_WIN32)
+#include <fcntl.h>
+#include <io.h>
+#endif
 
 static bool is_weight(kr_text name) {
   size_t n = strlen(".weight");
@@ -31,6 +35,9 @@ int main(int argc, char **argv) {
     fprintf(stderr, "usage: open_source FILE\n");
     return 2;
   }
+#if defined(_WIN32) /* bytes as they are */
+  _setmode(1, _O_BINARY), _setmode(2, _O_BINARY);
+#endif
   kr_error err = {0};
   kr_source *source;
   if (kr_source_open(argv[1], &source, &err)) {
