@@ -10,18 +10,12 @@ void kr_model_embed(const kr_model *m, int32_t token, float *ret_row) {
   kr_type_get(t->type)->dequantize(t->data + (size_t)token * row_bytes, t->dims[0], ret_row);
 }
 
-static int read_strings(kr_model *m, kr_error *err) {
-  kr_text name = {"", 0}, chat = {NULL, 0};
+static int read_name(kr_model *m, kr_error *err) {
+  kr_text name = {"", 0};
   int code = kr_source_string(m->source, "general.name", &name, err);
   if (code) return code;
-  /* A template of another type, or with zero bytes in it, is as good as none: text still works. */
-  if (kr_source_string(m->source, "tokenizer.chat_template", &chat, NULL) ||
-      (chat.data && memchr(chat.data, 0, chat.n)))
-    chat.data = NULL;
   m->name = kr_strndup(name.data, name.n);
-  if (chat.data) m->chat_template = kr_strndup(chat.data, chat.n);
-  if (!m->name || (chat.data && !m->chat_template)) return kr_fail_memory(err, "strings");
-  return KR_OK;
+  return m->name ? KR_OK : kr_fail_memory(err, "the model's name");
 }
 
 /* "Q4_1 Q8_0": the tensor types of the matrices, most bytes first. */
@@ -80,7 +74,7 @@ static int load(kr_model *m, const char *path, const kr_model_options *options, 
   if (!code) code = kr_hparams_read(m->source, &m->arch, &m->hp, err);
   if (!code) code = kr_model_bind(m, err);
   if (!code) code = kr_vocab_new(m->source, m->hp.n_vocab, &m->vocab, err);
-  if (!code) code = read_strings(m, err);
+  if (!code) code = read_name(m, err);
   if (!code) code = pack(m, options, err);
   if (code) return kr_fail_path(err, code, path);
   describe(m);
@@ -109,7 +103,6 @@ void kr_model_free(kr_model *m) {
   kr_free(m->vectors);
   kr_free(m->layers);
   kr_free(m->name);
-  kr_free(m->chat_template);
   kr_vocab_free(m->vocab);
   kr_source_close(m->source);
   kr_free(m);
@@ -122,5 +115,5 @@ const kr_vocab *kr_model_vocab(const kr_model *m) {
   return m->vocab;
 }
 const char *kr_model_chat_template(const kr_model *m) {
-  return m->chat_template;
+  return kr_vocab_chat_template(m->vocab);
 }

@@ -55,7 +55,7 @@ struct kr_model {
   kr_weight global[KR_N_GLOBAL];
   kr_layer *layers; /* [hp.n_layers] */
   kr_vocab *vocab;
-  char *name, *chat_template;
+  char *name;
   kr_model_info info;
   char types[128];
 
