@@ -30,6 +30,10 @@ bool kr_path_real(const char *path, char real[KR_PATH_BYTES]);
 /* Fills seed with what nobody else can guess; false where the system gives nothing. */
 bool kr_random_seed(uint64_t seed[2]);
 
+/* How often a core has been taken away from a thread of this process that wanted to go on; -1 where
+ * the system does not tell. */
+int64_t kr_times_preempted(void);
+
 #if defined(_WIN32)
 #include <wchar.h>
 

@@ -1,9 +1,10 @@
-/* Paths, the environment and randomness on POSIX systems. */
+/* Paths, the environment, randomness and scheduling on POSIX systems. */
 #include "base/system.h"
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #if defined(__linux__)
 #include <sys/random.h>
@@ -40,4 +41,9 @@ bool kr_random_seed(uint64_t seed[2]) {
   (void)seed;
   return false;
 #endif
+}
+
+int64_t kr_times_preempted(void) {
+  struct rusage usage;
+  return getrusage(RUSAGE_SELF, &usage) ? -1 : usage.ru_nivcsw;
 }

@@ -1,7 +1,7 @@
 /* Engines: threads, buffers, and steps over rows of many sessions. */
 #include "engine/engine.h"
-#include "base/clock.h"
 #include "base/float_state.h"
+#include "base/system.h"
 #include <string.h>
 
 enum { DEFAULT_BATCH = 128, MAX_BATCH = 4096, DEFAULT_CTX = 4096 };
