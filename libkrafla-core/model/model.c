@@ -2,7 +2,6 @@
 #include "model/model.h"
 #include "base/float_state.h"
 #include <stdio.h>
-#include <string.h>
 
 void kr_model_embed(const kr_model *m, int32_t token, float *ret_row) {
   const kr_tensor *t = m->global[KR_TOKEN_EMBD].tensor;
