@@ -47,6 +47,14 @@ def python(folder):
         return (program, '') if call(check, folder) else (None, f'no tokenizers {TOKENIZERS}')
 
 
+def python_or_skip(folder):
+    """As python, for a test that needs the shared data too: says in TAP why it is skipped, and gives None."""
+    program, why = python(folder) if os.environ.get('KRAFLA_SHARED') else (None, 'skipped: no shared data')
+    if not program:
+        print(f'1..0 # SKIP {why}')
+    return program
+
+
 # ---- the tokenizers that are fetched --------------------------------------------------------------
 
 def read_gguf(path):
